@@ -1,0 +1,102 @@
+"""Learn what moving animals want.
+
+Names are loaded when they are first used, so that ``import shoal`` is quick.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from shoal.errors import InputError, OutputError
+from shoal.version import __version__
+
+if TYPE_CHECKING:
+    from shoal.basis import (
+        BasisOperator,
+        Bisquare,
+        Fourier,
+        Gaussian,
+        Identity,
+        Product,
+        VonMises,
+    )
+    from shoal.lmdp import Solution, policy, solve, state_cost
+    from shoal.passive import PassiveOperator, RandomWalk, TurningMixture, Uniform
+    from shoal.posterior import (
+        ADVI,
+        MAP,
+        NUTS,
+        Fit,
+        Laplace,
+        Model,
+        Prior,
+        load_fit,
+    )
+    from shoal.simulation import simulate_decisions
+    from shoal.states import Circular, Interval, StateSpace, Transitions, count_transitions
+
+_HOME = {
+    "states": ("Circular", "Interval", "StateSpace", "Transitions", "count_transitions"),
+    "passive": ("PassiveOperator", "RandomWalk", "TurningMixture", "Uniform"),
+    "lmdp": ("Solution", "policy", "solve", "state_cost"),
+    "basis": (
+        "BasisOperator",
+        "Bisquare",
+        "Fourier",
+        "Gaussian",
+        "Identity",
+        "Product",
+        "VonMises",
+    ),
+    "posterior": ("ADVI", "MAP", "NUTS", "Fit", "Laplace", "Model", "Prior", "load_fit"),
+    "simulation": ("simulate_decisions",),
+}
+_WHERE = {name: package for package, names in _HOME.items() for name in names}
+
+__all__ = [
+    "ADVI",
+    "MAP",
+    "NUTS",
+    "BasisOperator",
+    "Bisquare",
+    "Circular",
+    "Fit",
+    "Fourier",
+    "Gaussian",
+    "Identity",
+    "InputError",
+    "Interval",
+    "Laplace",
+    "Model",
+    "OutputError",
+    "PassiveOperator",
+    "Prior",
+    "Product",
+    "RandomWalk",
+    "Solution",
+    "StateSpace",
+    "Transitions",
+    "TurningMixture",
+    "Uniform",
+    "VonMises",
+    "__version__",
+    "count_transitions",
+    "load_fit",
+    "policy",
+    "simulate_decisions",
+    "solve",
+    "state_cost",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """The public name, from the package that holds it."""
+    if name not in _WHERE:
+        raise AttributeError(f"module 'shoal' has no attribute {name!r}")
+    value = getattr(import_module(f"shoal.{_WHERE[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)

@@ -1,0 +1,19 @@
+"""How the cost-to-go is written down: v = X β."""
+
+from shoal.basis.bisquare import Bisquare
+from shoal.basis.circular import Fourier, VonMises
+from shoal.basis.gaussian import Gaussian
+from shoal.basis.identity import Identity
+from shoal.basis.operator import Basis, BasisOperator
+from shoal.basis.product import Product
+
+__all__ = [
+    "Basis",
+    "BasisOperator",
+    "Bisquare",
+    "Fourier",
+    "Gaussian",
+    "Identity",
+    "Product",
+    "VonMises",
+]

@@ -1,0 +1,16 @@
+"""Results on the terminal."""
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+
+
+def print_table(title: str, rows: Sequence[dict[str, str]]) -> None:
+    """Rows as a table that fits the terminal."""
+    table = Table(title=title)
+    for number, name in enumerate(rows[0]):
+        table.add_column(name, justify="left" if number < 2 else "right")
+    for row in rows:
+        table.add_row(*row.values())
+    Console().print(table)

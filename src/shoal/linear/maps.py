@@ -1,0 +1,85 @@
+"""Linear maps that know their transpose, and never form a matrix where the structure is known."""
+
+import math
+from abc import abstractmethod
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+import shoal.precision  # noqa: F401
+
+
+class LinearMap(eqx.Module):
+    """A linear map from arrays of ``in_shape`` to arrays of ``out_shape``."""
+
+    in_shape: tuple[int, ...] = eqx.field(static=True)
+    out_shape: tuple[int, ...] = eqx.field(static=True)
+
+    @abstractmethod
+    def apply(self, x: Float[Array, "*source"]) -> Float[Array, "*target"]:
+        """A x."""
+
+    def adjoint(self, y: Float[Array, "*target"]) -> Float[Array, "*source"]:
+        """Aᵀ y."""
+        source = jax.ShapeDtypeStruct(self.in_shape, y.dtype)
+        (x,) = jax.linear_transpose(self.apply, source)(y)
+        return x
+
+    @abstractmethod
+    def squared(self) -> "LinearMap":
+        """The map whose entries are the squares of these."""
+
+    def gram(self, weights: Float[np.ndarray, "*target"]) -> Float[np.ndarray, "columns columns"]:
+        """Aᵀ diag(w) A."""
+        matrix = np.asarray(self.dense())
+        return np.asarray((matrix.T * weights.ravel()) @ matrix)
+
+    def dense(self) -> Float[Array, "rows columns"]:
+        """A written out, both shapes flattened."""
+        columns = math.prod(self.in_shape)
+        unit = jnp.eye(columns).reshape(columns, *self.in_shape)
+        return jax.vmap(self.apply)(unit).reshape(columns, -1).T
+
+
+class DenseMap(LinearMap):
+    """A matrix between flattened arrays."""
+
+    matrix: Float[Array, "rows columns"]
+
+    def apply(self, x: Float[Array, "*source"]) -> Float[Array, "*target"]:
+        """A x."""
+        return (self.matrix @ x.ravel()).reshape(self.out_shape)
+
+    def squared(self) -> "DenseMap":
+        """The entries squared."""
+        return DenseMap(self.in_shape, self.out_shape, self.matrix**2)
+
+    def dense(self) -> Float[Array, "rows columns"]:
+        """The matrix itself."""
+        return self.matrix
+
+
+class PerAxisMap(LinearMap):
+    """One matrix per axis: the Kronecker product, applied axis by axis."""
+
+    matrices: tuple[Float[Array, "_ _"], ...]
+
+    @classmethod
+    def of(cls, *matrices: Float[Array, "_ _"] | Float[np.ndarray, "_ _"]) -> "PerAxisMap":
+        """From the matrix of each axis in order."""
+        arrays = tuple(jnp.asarray(matrix) for matrix in matrices)
+        rows = tuple(matrix.shape[0] for matrix in arrays)
+        return cls(tuple(matrix.shape[1] for matrix in arrays), rows, arrays)
+
+    def apply(self, x: Float[Array, "*source"]) -> Float[Array, "*target"]:
+        """(A₁ ⊗ A₂ ⊗ …) x."""
+        for axis, matrix in enumerate(self.matrices):
+            x = jnp.moveaxis(jnp.tensordot(matrix, x, axes=(1, axis)), 0, axis)
+        return x
+
+    def squared(self) -> "PerAxisMap":
+        """The entries squared, still one matrix per axis."""
+        return PerAxisMap.of(*(matrix**2 for matrix in self.matrices))

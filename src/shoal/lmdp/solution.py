@@ -1,0 +1,94 @@
+"""What a forward problem returns: the cost-to-go, and whether it can be trusted."""
+
+from dataclasses import dataclass, field
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float
+
+from shoal.errors import InputError
+from shoal.lmdp.policies import control_cost, policy, policy_row, stationary
+from shoal.passive import PassiveOperator
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The solution of a forward problem.
+
+    Attributes
+    ----------
+    cost_to_go
+        v, shaped like the costs; for a finite horizon one per step, the last one terminal. For an
+        average-cost problem its minimum is 0: only differences mean something there.
+    average_cost
+        c = −log λ per step, for average-cost problems; None otherwise.
+    converged, iterations, message
+        Whether the tolerance was reached, after how many steps, and in words.
+    """
+
+    cost_to_go: Float[np.ndarray, "..."]
+    horizon: str
+    cost: Float[np.ndarray, "..."]
+    discount: float
+    converged: bool
+    iterations: int
+    message: str
+    passive: PassiveOperator = field(repr=False)
+    average_cost: float | None = None
+    absorbing: tuple[int, ...] = ()
+
+    @property
+    def eigenvalue(self) -> float:
+        """λ = e^{−c}, the principal eigenvalue of diag(e^{−r}) P̄ (eq. ziter)."""
+        if self.average_cost is None:
+            raise InputError(f"a {self.horizon} problem has no eigenvalue, only an average one has")
+        return float(np.exp(-self.average_cost))
+
+    def policy(self, origin: int | None = None, step: int = 0) -> Float[np.ndarray, "..."]:
+        """p* as a matrix, or the row of one origin shaped like the grid.
+
+        Parameters
+        ----------
+        origin
+            The state to start from; None for the whole matrix.
+        step
+            For a finite horizon, the step at which the decision is taken.
+        """
+        ahead = self._ahead(step)
+        if origin is None:
+            return policy(ahead, self.passive, self.discount)
+        return policy_row(ahead, self.passive, origin, self.discount)
+
+    def stationary(self) -> Float[np.ndarray, "*grid"]:
+        """How often each state is visited in the long run by an animal that follows the policy."""
+        self._needs_long_run("a stationary distribution")
+        mass, converged, steps = stationary(self.cost_to_go, self.passive, self.discount)
+        if not converged:
+            raise InputError(
+                f"the stationary distribution did not settle in {steps} steps: the policy mixes "
+                "too slowly, or falls apart into sets of states that do not reach each other"
+            )
+        return mass.reshape(self.cost_to_go.shape)
+
+    def expected_cost(self) -> float:
+        """The state and control cost an animal pays per step in the long run.
+
+        For an average-cost problem this is ``average_cost``.
+        """
+        self._needs_long_run("an expected cost per step")
+        v = jnp.asarray(self.cost_to_go).reshape(self.passive.shape)
+        control = np.asarray(control_cost(v, self.passive, self.discount))
+        return float(np.sum(self.stationary().ravel() * (self.cost.ravel() + control.ravel())))
+
+    def _ahead(self, step: int) -> Float[np.ndarray, "..."]:
+        """The cost-to-go of the next state, when deciding at this step."""
+        if self.horizon != "finite":
+            return self.cost_to_go
+        steps = self.cost_to_go.shape[0] - 1
+        if not 0 <= step < steps:
+            raise InputError(f"decisions are taken at steps 0 to {steps - 1}, got {step}")
+        return np.asarray(self.cost_to_go[step + 1])
+
+    def _needs_long_run(self, what: str) -> None:
+        if self.horizon not in ("average", "discounted"):
+            raise InputError(f"a {self.horizon} problem ends, so it has no long run and not {what}")

@@ -1,0 +1,54 @@
+"""From what a user writes down to the operator that does the work."""
+
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import scipy.sparse as sp
+
+from shoal.errors import InputError
+from shoal.passive.matrix import MatrixDynamics, SparseDynamics
+from shoal.passive.operator import PassiveOperator
+from shoal.states import StateSpace
+
+
+@runtime_checkable
+class Passive(Protocol):
+    """A specification of passive dynamics: small, frozen, bound to a space by ``on``."""
+
+    def on(self, space: StateSpace) -> PassiveOperator:
+        """The operator on a state space."""
+        ...
+
+
+def as_operator(passive: Any, space: StateSpace | None = None) -> PassiveOperator:
+    """The operator behind a specification, an operator, an array or a sparse matrix.
+
+    Parameters
+    ----------
+    passive
+        Any of these.
+    space
+        Needed for a specification such as ``RandomWalk``; checked against the others.
+    """
+    shape = None if space is None else space.shape
+    if isinstance(passive, PassiveOperator):
+        if shape is not None and passive.shape != shape:
+            raise InputError(
+                f"passive dynamics on a grid of shape {passive.shape} do not fit a state space "
+                f"of shape {shape}"
+            )
+        return passive
+    if sp.issparse(passive):
+        return SparseDynamics.of(passive, shape)
+    if isinstance(passive, Passive):
+        if space is None:
+            raise InputError(
+                f"{passive!r} is not bound to a state space yet: pass {passive!r}.on(space)"
+            )
+        return passive.on(space)
+    if isinstance(passive, np.ndarray | list | tuple) or hasattr(passive, "__array__"):
+        return MatrixDynamics.of(passive, shape)
+    raise InputError(
+        "passive dynamics are Uniform(), RandomWalk(...), TurningMixture(...), a NumPy array, a "
+        f"SciPy sparse matrix or an object with on(space); got {type(passive).__name__}"
+    )

@@ -1,0 +1,169 @@
+"""What to worry about, in plain words."""
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from arviz_stats.base.array import array_stats
+
+from shoal.basis import Identity
+from shoal.passive import Uniform
+
+if TYPE_CHECKING:
+    from shoal.posterior.fit import Fit
+
+R_HAT = 1.01
+ESS = 400
+PARETO_K = 0.7
+E_BFMI = 0.3
+
+
+@dataclass(frozen=True)
+class Diagnostics:
+    """Sentences about a fit, and the numbers behind them.
+
+    Attributes
+    ----------
+    failures
+        Reasons not to use this result.
+    notes
+        Things to know when reading it.
+    numbers
+        The figures, by name.
+    """
+
+    failures: tuple[str, ...]
+    notes: tuple[str, ...]
+    numbers: dict[str, float]
+
+    @property
+    def trusted(self) -> bool:
+        """Whether nothing speaks against using the result."""
+        return not self.failures
+
+    def __str__(self) -> str:
+        head = "Nothing speaks against this fit." if self.trusted else "Do not trust this fit yet:"
+        lines = [head, *(f"  ✗ {line}" for line in self.failures)]
+        lines += [f"  • {line}" for line in self.notes]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def diagnose(fit: "Fit") -> Diagnostics:
+    """Judge a fit by the figures of its method and by what its data can tell."""
+    failures: list[str] = []
+    notes: list[str] = []
+    numbers: dict[str, float] = {}
+    if fit.method == "nuts":
+        _judge_chains(fit, failures, notes, numbers)
+    else:
+        _judge_optimiser(fit, failures, numbers)
+    if "pareto_k" in fit.facts:
+        _judge_approximation(fit, failures, numbers)
+    if fit.method == "map":
+        notes.append("map gives the most probable costs only: use another method for uncertainty.")
+    _note_data(fit, notes, numbers)
+    return Diagnostics(tuple(failures), tuple(notes), numbers)
+
+
+def pareto_k(statistics: dict[str, Any]) -> float:
+    """PSIS k̂ of the importance ratios between the posterior and its approximation."""
+    ratios = (statistics["log_posterior"] - statistics["log_approximation"]).ravel()
+    if ratios.size < 25 or not np.all(np.isfinite(ratios)):
+        return float("inf")
+    _, k = array_stats.psislw(ratios.max() - ratios)  # it takes the ratios with their sign turned
+    return float(k)
+
+
+def _judge_chains(
+    fit: "Fit", failures: list[str], notes: list[str], numbers: dict[str, float]
+) -> None:
+    figures = fit.data["convergence"].to_dataset()
+    stats = fit.data["sample_stats"].to_dataset()
+    r_hats = [figures[name] for name in figures if str(name).endswith("r_hat")]
+    bulk = [figures[name] for name in figures if str(name).endswith("ess_bulk")]
+    tail = [figures[name] for name in figures if str(name).endswith("ess_tail")]
+    numbers["max_r_hat"] = max(float(value.max()) for value in r_hats)
+    numbers["min_ess_bulk"] = min(float(value.min()) for value in bulk)
+    numbers["min_ess_tail"] = min(float(value.min()) for value in tail)
+    numbers["divergences"] = float(stats["diverging"].sum())
+    numbers["max_tree_depth_reached"] = float(stats["reached_max_tree_depth"].sum())
+    energies = np.asarray(stats["energy"].values)
+    if energies.shape[1] >= 4:
+        bfmi = array_stats.bfmi(energies, chain_axis=0, draw_axis=1)
+        numbers["min_e_bfmi"] = float(np.min(bfmi))
+    if energies.shape[0] < 2:
+        notes.append("One chain cannot disagree with itself: run 4 to see whether they agree.")
+    if not numbers["max_r_hat"] < R_HAT:
+        failures.append(
+            f"The chains do not agree: largest R-hat {numbers['max_r_hat']:.3f} (should be below "
+            f"{R_HAT}). Use more draws."
+        )
+    fewest = min(numbers["min_ess_bulk"], numbers["min_ess_tail"])
+    if not fewest >= ESS:
+        failures.append(
+            f"Too few effective draws: {fewest:.0f} for the worst quantity (should be {ESS} or "
+            "more). Use more draws."
+        )
+    if numbers["divergences"]:
+        failures.append(
+            f"{numbers['divergences']:.0f} draws diverged: parts of the posterior were not "
+            "reached. Use NUTS(target_acceptance=0.95)."
+        )
+    if numbers["max_tree_depth_reached"]:
+        notes.append(
+            f"{numbers['max_tree_depth_reached']:.0f} draws stopped at the largest tree depth: "
+            "right but slow. Raise max_tree_depth."
+        )
+    if numbers.get("min_e_bfmi", 1.0) < E_BFMI:
+        failures.append(
+            f"The energy moves too slowly (E-BFMI {numbers['min_e_bfmi']:.2f}, should be above "
+            f"{E_BFMI}): the tails may be missed. Use a stronger prior or more draws."
+        )
+
+
+def _judge_optimiser(fit: "Fit", failures: list[str], numbers: dict[str, float]) -> None:
+    facts = fit.facts
+    for name in ("iterations", "elbo"):
+        if name in facts:
+            numbers[name] = float(facts[name])
+    if not facts["converged"]:
+        failures.append(
+            f"The search for the {'mode' if fit.method != 'advi' else 'best approximation'} did "
+            "not converge. Raise max_iterations or use nuts."
+        )
+
+
+def _judge_approximation(fit: "Fit", failures: list[str], numbers: dict[str, float]) -> None:
+    k = numbers["pareto_k"] = float(fit.facts["pareto_k"])
+    if not k <= PARETO_K:
+        mean_field = json.loads(fit.data.attrs["settings"]).get("family") == "mean-field"
+        known = (
+            "Mean-field intervals are then usually too narrow, and the level's uncertainty is "
+            "missing altogether."
+            if mean_field
+            else "A Gaussian misses the skew of rarely visited states."
+        )
+        failures.append(
+            f"The approximation is not the posterior: Pareto k̂ is {k:.2f} (should be "
+            f"{PARETO_K} or less). {known} Compare with nuts before publishing intervals."
+        )
+
+
+def _note_data(fit: "Fit", notes: list[str], numbers: dict[str, float]) -> None:
+    observed = fit.data["observed_data"].to_dataset()
+    entered = observed["arrivals"].values > 0
+    numbers["states"] = float(entered.size)
+    numbers["states_never_entered"] = float((~entered).sum())
+    if not entered.all():
+        notes.append(
+            f"{int((~entered).sum())} of {entered.size} states were never entered: what is said "
+            "of them comes from the prior and from their absence."
+        )
+    if isinstance(fit.model.passive, Uniform) and isinstance(fit.model.basis, Identity):
+        notes.append(
+            "With uniform passive dynamics and the identity basis the estimate is nothing but "
+            "shrunken −log arrivals."
+        )

@@ -1,0 +1,233 @@
+"""The result of a fit: draws of the cost-to-go, and how far to trust them."""
+
+import json
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import xarray as xr
+from jaxtyping import Array, Float
+
+from shoal.lmdp.log_space import log_apply
+from shoal.passive import PassiveOperator
+from shoal.posterior.convergence import convergence
+from shoal.posterior.density import Density
+from shoal.posterior.diagnostics import Diagnostics, diagnose, pareto_k
+from shoal.posterior.draws import Draws
+from shoal.states import StateSpace, Transitions
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from shoal.posterior.model import Model
+
+SAMPLING = ("chain", "draw")
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """Draws from the posterior of a model, in ArviZ groups.
+
+    Attributes
+    ----------
+    model
+        What was assumed.
+    data
+        An xarray DataTree: ``posterior`` (cost_to_go as sampled, level included; precision of
+        the prior; coefficients), ``sample_stats``, ``observed_data``, ``transitions``, and where
+        there are any ``optimisation`` traces and ``convergence`` figures. Its attributes hold the
+        method's settings, the seed and the versions.
+    """
+
+    model: "Model"
+    data: xr.DataTree
+
+    @classmethod
+    def of(
+        cls,
+        model: "Model",
+        transitions: Transitions,
+        density: Density,
+        settings: Any,
+        draws: Draws,
+        seed: int,
+    ) -> "Fit":
+        """Assemble the groups from what a method drew."""
+        space = model.space
+        groups = {
+            "posterior": _posterior(space, density, draws),
+            "sample_stats": xr.Dataset(
+                {name: (SAMPLING, values) for name, values in draws.statistics.items()}
+            ),
+            "observed_data": _observed(space, transitions),
+            "transitions": _pairs(transitions),
+        }
+        if draws.traces:
+            groups["optimisation"] = xr.Dataset(
+                {name: ("iteration", values) for name, values in draws.traces.items()}
+            )
+        facts = dict(draws.facts)
+        if "log_approximation" in draws.statistics:
+            facts["pareto_k"] = pareto_k(draws.statistics)
+        method = type(settings).__name__.lower()
+        if method == "nuts":
+            groups["convergence"] = convergence(groups["posterior"], groups["observed_data"])
+        tree = xr.DataTree.from_dict(groups)
+        tree.attrs = {
+            "method": method,
+            "settings": json.dumps(asdict(settings)),
+            "seed": seed,
+            "facts": json.dumps(facts),
+        }
+        return cls(model, tree)
+
+    @property
+    def method(self) -> str:
+        """nuts, laplace, advi or map."""
+        return str(self.data.attrs["method"])
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What the method says of itself: converged, iterations, pareto_k and so on."""
+        return dict(json.loads(self.data.attrs["facts"]))
+
+    @property
+    def arrivals(self) -> xr.DataArray:
+        """How often each state was entered."""
+        return self.data["observed_data"].to_dataset()["arrivals"]
+
+    @property
+    def sampled(self) -> xr.DataArray:
+        """V as sampled (chain, draw, *axes), with the level that the prior alone places."""
+        return self.data["posterior"].to_dataset()["cost_to_go"]
+
+    @cached_property
+    def cost_to_go(self) -> xr.DataArray:
+        """V (chain, draw, *axes): level removed from every draw, posterior mean with minimum 0."""
+        contrasts = without_level(self.sampled, self.arrivals)
+        return _from_zero(contrasts).rename("cost_to_go")
+
+    @cached_property
+    def state_cost(self) -> xr.DataArray:
+        """R (chain, draw, *axes), up to a constant: posterior mean with minimum 0."""
+        v = without_level(self.sampled, self.arrivals)
+        flat = v.values.reshape(-1, *self.model.space.shape)
+        costs = _state_costs(
+            self.model.operator(), jnp.asarray(flat), jnp.asarray(float(self.model.discount))
+        )
+        return _from_zero(v.copy(data=np.asarray(costs).reshape(v.shape))).rename("state_cost")
+
+    def summary(self, what: str = "cost_to_go", interval: float = 0.95) -> "pd.DataFrame":
+        """A row for each state: mean, sd, interval, R-hat, effective draws, arrivals.
+
+        Parameters
+        ----------
+        what
+            ``"cost_to_go"`` or ``"state_cost"``.
+        interval
+            The mass of the equal-tailed interval.
+        """
+        draws = self.state_cost if what == "state_cost" else self.cost_to_go
+        tail = (1 - interval) / 2
+        table = xr.Dataset(
+            {
+                "mean": draws.mean(SAMPLING),
+                "sd": draws.std(SAMPLING, ddof=1)
+                if draws.sizes["draw"] > 1
+                else np.nan * draws[0, 0],
+                "lower": draws.quantile(tail, SAMPLING).drop_vars("quantile"),
+                "upper": draws.quantile(1 - tail, SAMPLING).drop_vars("quantile"),
+            }
+        )
+        table = table.assign(self._convergence(draws, what))
+        return table.assign(arrivals=self.arrivals).to_dataframe()
+
+    def _convergence(self, draws: xr.DataArray, what: str) -> dict[str, xr.DataArray]:
+        if what == "cost_to_go" and "convergence" in self.data:
+            figures = self.data["convergence"].to_dataset()
+        else:
+            figures = convergence(xr.Dataset({"cost_to_go": draws}), None)
+        names = ("r_hat", "ess_bulk", "ess_tail")
+        return {name: figures[name] for name in names}
+
+    def diagnostics(self) -> Diagnostics:
+        """What to worry about, in words; ``.trusted`` is False where the fit should not be used."""
+        return diagnose(self)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the fit as netCDF; the file appears whole or not at all."""
+        from shoal.posterior.storage import save_fit  # noqa: PLC0415  (storage builds fits)
+
+        return save_fit(self, Path(path))
+
+    def __repr__(self) -> str:
+        sizes = self.data["posterior"].sizes
+        return (
+            f"Fit({self.method}, {self.model.space.size} states, {sizes['chain']} chains × "
+            f"{sizes['draw']} draws, {int(self.arrivals.sum())} transitions)"
+        )
+
+
+def without_level(cost_to_go: xr.DataArray, arrivals: xr.DataArray) -> xr.DataArray:
+    """V minus its mean weighted by arrivals, draw by draw: the part that tracks can tell."""
+    axes = [name for name in cost_to_go.dims if name not in SAMPLING]
+    return cost_to_go - cost_to_go.weighted(arrivals).mean(axes)
+
+
+def _from_zero(draws: xr.DataArray) -> xr.DataArray:
+    """One constant added to all draws, so that their mean has minimum 0."""
+    return draws - draws.mean(SAMPLING).min()
+
+
+@eqx.filter_jit
+def _state_costs(
+    passive: PassiveOperator, cost_to_go: Float[Array, "draws *grid"], discount: Float[Array, ""]
+) -> Float[Array, "draws *grid"]:
+    """V + log P̄ e^{−γv} of many draws, one after the other."""
+    return jax.lax.map(lambda v: v + log_apply(passive, -discount * v), cost_to_go)
+
+
+def _posterior(space: StateSpace, density: Density, draws: Draws) -> xr.Dataset:
+    chains, count, _ = draws.positions.shape
+    betas = jnp.asarray(draws.positions[..., : density.coefficients])
+    flat = betas.reshape(chains * count, -1)
+    v = np.asarray(_costs_to_go(density, flat)).reshape(chains, count, *space.shape)
+    variables: dict[str, Any] = {"cost_to_go": ((*SAMPLING, *space.names), v)}
+    if density.prior.unknowns:
+        t = draws.positions[..., -1]
+        variables["precision"] = (SAMPLING, np.exp(density.prior.power * t))
+    if density.coefficients != space.size:
+        variables["coefficients"] = ((*SAMPLING, "coefficient"), np.asarray(betas))
+    coordinates = {"chain": np.arange(chains), "draw": np.arange(count), **space.coordinates}
+    return xr.Dataset(variables, coordinates)
+
+
+@eqx.filter_jit
+def _costs_to_go(density: Density, betas: Float[Array, "draws n"]) -> Float[Array, "draws *grid"]:
+    return jax.lax.map(density.basis.apply, betas, batch_size=64)
+
+
+def _observed(space: StateSpace, transitions: Transitions) -> xr.Dataset:
+    return xr.Dataset(
+        {
+            "arrivals": (space.names, transitions.arrivals),
+            "departures": (space.names, transitions.departures),
+        },
+        space.coordinates,
+    )
+
+
+def _pairs(transitions: Transitions) -> xr.Dataset:
+    pairs = transitions.pairs
+    return xr.Dataset(
+        {
+            "origin": ("pair", pairs.origin),
+            "destination": ("pair", pairs.destination),
+            "count": ("pair", pairs.count),
+        }
+    )

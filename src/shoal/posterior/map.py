@@ -1,0 +1,43 @@
+"""The most probable cost-to-go: one answer, no uncertainty, at any size."""
+
+from dataclasses import dataclass
+
+import jax.numpy as jnp
+import numpy as np
+
+from shoal.posterior.curvature import LARGEST_DENSE
+from shoal.posterior.density import Density
+from shoal.posterior.draws import Draws
+from shoal.posterior.laplace import log_posteriors, marginal_peak
+from shoal.posterior.mode import conditional_mode, rough_mode
+from shoal.progress import Report
+
+
+@dataclass(frozen=True)
+class MAP:
+    """The mode of the coefficients at the most probable precision of the prior.
+
+    The precision is where its posterior, with the coefficients integrated out by Laplace's method,
+    is highest; beyond 4,000 coefficients it comes from a cheaper fixed point. (The joint mode of
+    coefficients and precision would shrink everything to zero.)
+    """
+
+
+def map_draws(
+    density: Density, settings: MAP, shape: tuple[int, int], seed: int, report: Report
+) -> Draws:
+    """The mode, as a single draw."""
+    del settings, shape, seed  # one answer, nothing random
+    mode, t = rough_mode(density)
+    settled = True
+    if density.prior.unknowns and density.coefficients <= LARGEST_DENSE:
+        peak = marginal_peak(density, t, mode.beta, report)
+        t, settled = peak.t, peak.converged
+        mode = conditional_mode(density, t, peak.beta)
+    position = density.join(mode.beta, jnp.asarray(t))
+    height = np.asarray(log_posteriors(density, position[None]))
+    return Draws(
+        positions=np.asarray(position)[None, None],
+        statistics={"log_posterior": height[None]},
+        facts={"converged": settled and bool(mode.converged), "iterations": int(mode.steps)},
+    )

@@ -1,0 +1,191 @@
+"""The nearest Gaussian with independent unknowns."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jaxtyping import Array, Float, Key
+from scipy.optimize import OptimizeResult, minimize
+
+from shoal.posterior.curvature import curvature_diagonal, joint_corner
+from shoal.posterior.density import Density
+from shoal.posterior.mode import rough_mode
+from shoal.progress import Report
+
+WINDOW = 10
+"""Iterations over which the change of the bound is judged."""
+
+
+class Approximation(NamedTuple):
+    """A Gaussian: mean, how it spreads standard normal noise, and log √det of its covariance."""
+
+    mean: Float[np.ndarray, " unknowns"]
+    spread: Callable[[Float[np.ndarray, "draws unknowns"]], Float[np.ndarray, "draws unknowns"]]
+    log_volume: float
+    elbo: Float[np.ndarray, " iterations"]
+    converged: bool
+    iterations: int
+
+
+def base_noise(
+    count: int, dimension: int, generator: np.random.Generator
+) -> Float[np.ndarray, "draws unknowns"]:
+    """Standard normal draws in pairs of opposite sign, scaled to variance one per unknown."""
+    half = generator.standard_normal(((count + 1) // 2, dimension))
+    noise = np.concatenate([half, -half])
+    return np.asarray(noise / np.sqrt((noise**2).mean(axis=0)))
+
+
+def mean_field(
+    density: Density,
+    base_draws: int,
+    tolerance: float,
+    max_iterations: int,
+    generator: np.random.Generator,
+    report: Report,
+) -> Approximation:
+    """Maximise the bound on fixed base draws, by L-BFGS.
+
+    Mean and log sd of each unknown are scaled by the Laplace sd, where the search starts.
+    """
+    size = density.dimension
+    mean, sd = _start(density)
+    noise = jnp.asarray(base_noise(base_draws, size, generator))
+    centre, scale = jnp.asarray(mean), jnp.asarray(sd)
+
+    def unscaled(x: Float[Array, " twice"]) -> tuple[Array, Array]:
+        return centre + scale * x[:size], jnp.log(scale) + x[size:]
+
+    @eqx.filter_jit
+    def loss(model: Density, x: Float[Array, " twice"]) -> tuple[Array, Array]:
+        def value(y: Float[Array, " twice"]) -> Float[Array, ""]:
+            return -_bound(model, *unscaled(y), noise)
+
+        return jax.value_and_grad(value)(x)
+
+    trace: list[float] = []
+
+    def note(intermediate_result: OptimizeResult) -> None:
+        trace.append(-float(intermediate_result.fun))
+        report("ADVI", len(trace), max_iterations)
+        if len(trace) > WINDOW and trace[-1] - trace[-1 - WINDOW] < tolerance:
+            raise StopIteration
+
+    def objective(x: Float[np.ndarray, " twice"]) -> tuple[float, Float[np.ndarray, " twice"]]:
+        value, slope = loss(density, jnp.asarray(x))
+        return float(value), np.asarray(slope)
+
+    result = minimize(
+        objective,
+        np.zeros(2 * size),
+        jac=True,
+        method="L-BFGS-B",
+        callback=note,
+        options={
+            "maxiter": max_iterations,
+            "maxfun": 3 * max_iterations,
+            "maxcor": 20,
+            "ftol": 0.0,
+        },
+    )
+    found, log_sd = (np.asarray(part) for part in unscaled(jnp.asarray(result.x)))
+    settled = len(trace) > WINDOW and trace[-1] - trace[-1 - WINDOW] < tolerance
+    return _independent(found, log_sd, np.array(trace), settled or result.status == 0, len(trace))
+
+
+def stochastic_mean_field(
+    density: Density, tolerance: float, max_iterations: int, seed: int, report: Report
+) -> Approximation:
+    """Fresh draws at every step and Stan's stopping rule, as the paper's program ran.
+
+    The bound is evaluated every hundred steps; the search stops when the mean or the median of its
+    recent relative changes falls below the tolerance.
+    """
+    mean, sd = _start(density)
+    optimiser = optax.adam(optax.exponential_decay(0.05, 1000, 0.5))
+    centre, scale = jnp.asarray(mean), jnp.asarray(sd)
+    parameters = (jnp.zeros_like(centre), jnp.log(scale))
+    state = optimiser.init(parameters)
+    key = jax.random.key(seed)
+    trace: list[float] = []
+    changes: list[float] = []
+    converged, steps = False, 0
+    while steps < max_iterations and not converged:
+        key, block_key, check_key = jax.random.split(key, 3)
+        parameters, state = _stochastic_block(
+            density, optimiser, centre, scale, parameters, state, jax.random.split(block_key, 100)
+        )
+        steps += 100
+        check = jax.random.normal(check_key, (100, density.dimension))
+        trace.append(
+            float(_jitted_bound(density, centre + scale * parameters[0], parameters[1], check))
+        )
+        if len(trace) > 1:  # Stan's bound has no part that costs do not change
+            size = abs(trace[-1] - float(density.log_passive))
+            changes.append(abs(trace[-1] - trace[-2]) / size)
+            recent = changes[-10:]
+            converged = min(float(np.mean(recent)), float(np.median(recent))) < tolerance
+        report("ADVI", steps, max_iterations)
+    found = np.asarray(centre + scale * parameters[0])
+    return _independent(found, np.asarray(parameters[1]), np.array(trace), converged, steps)
+
+
+@eqx.filter_jit
+def _stochastic_block(density, optimiser, centre, scale, parameters, state, keys):  # type: ignore[no-untyped-def]
+    def step(carry, key: Key[Array, ""]):  # type: ignore[no-untyped-def]
+        parameters, state = carry
+        noise = jax.random.normal(key, (1, centre.size))
+
+        def loss(pair: tuple[Array, Array]) -> Float[Array, ""]:
+            return -_bound(density, centre + scale * pair[0], pair[1], noise)
+
+        updates, state = optimiser.update(jax.grad(loss)(parameters), state)
+        return (optax.apply_updates(parameters, updates), state), None
+
+    carry, _ = jax.lax.scan(step, (parameters, state), keys)
+    return carry
+
+
+def _bound(
+    density: Density,
+    mean: Float[Array, " unknowns"],
+    log_sd: Float[Array, " unknowns"],
+    noise: Float[Array, "draws unknowns"],
+) -> Float[Array, ""]:
+    """The evidence lower bound on these base draws."""
+    places = mean + jnp.exp(log_sd) * noise
+    entropy = jnp.sum(log_sd) + 0.5 * mean.size * (1 + jnp.log(2 * jnp.pi))
+    return jax.vmap(density.log_posterior)(places).mean() + entropy
+
+
+_jitted_bound = eqx.filter_jit(_bound)
+
+
+def _start(
+    density: Density,
+) -> tuple[Float[np.ndarray, " unknowns"], Float[np.ndarray, " unknowns"]]:
+    """The mode at a plausible precision, and sds from the curvature's diagonal."""
+    mode, t = rough_mode(density)
+    position = density.join(mode.beta, jnp.asarray(t))
+    curvature = curvature_diagonal(density, mode.beta) + density.prior.precision(t)
+    if density.prior.unknowns:
+        squares = density.coefficients / density.prior.precision(t)
+        curvature = jnp.append(curvature, joint_corner(density, position, squares)[1])
+    return np.asarray(position), np.asarray(curvature) ** -0.5
+
+
+def _independent(
+    mean: Float[np.ndarray, " unknowns"],
+    log_sd: Float[np.ndarray, " unknowns"],
+    elbo: Float[np.ndarray, " iterations"],
+    converged: bool,
+    iterations: int,
+) -> Approximation:
+    sd = np.exp(log_sd)
+    return Approximation(
+        mean, lambda noise: noise * sd, float(log_sd.sum()), elbo, converged, iterations
+    )

@@ -1,0 +1,185 @@
+"""A model of what animals want: states, passive dynamics, basis, discount, prior."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from shoal.basis import Basis, Identity
+from shoal.errors import InputError
+from shoal.passive import PassiveOperator, as_operator
+from shoal.posterior.advi import ADVI, advi_draws
+from shoal.posterior.density import Density
+from shoal.posterior.draws import Draws
+from shoal.posterior.fit import Fit
+from shoal.posterior.laplace import Laplace, laplace_draws
+from shoal.posterior.map import MAP, map_draws
+from shoal.posterior.nuts import NUTS, nuts_draws
+from shoal.posterior.prior import Prior
+from shoal.progress import Report, reporting
+from shoal.states import StateSpace, Transitions
+
+Method = MAP | Laplace | ADVI | NUTS
+
+METHODS: dict[str, tuple[type, Callable[..., Draws]]] = {
+    "map": (MAP, map_draws),
+    "laplace": (Laplace, laplace_draws),
+    "advi": (ADVI, advi_draws),
+    "nuts": (NUTS, nuts_draws),
+}
+"""Each method's settings and the function that draws."""
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """What is assumed before the tracks are seen.
+
+    Parameters
+    ----------
+    space
+        The states.
+    passive
+        What animals do without preferences: ``Uniform()``, ``RandomWalk(sd)``,
+        ``TurningMixture(turns, sd)``, a matrix, a SciPy sparse matrix or an object of your own.
+    basis
+        How the cost-to-go is written down: ``Identity()``, ``Gaussian(every)``, ``Bisquare()``, …
+    discount
+        γ in [0, 1]; the paper has 1.
+    prior
+        Of the coefficients; by default as in the paper's text.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import shoal
+    >>> space = shoal.StateSpace.discrete(3)
+    >>> counts = shoal.count_transitions([[0, 1, 1, 2, 1, 1, 0, 1]], space)
+    >>> model = shoal.Model(space, passive=np.full((3, 3), 1 / 3))
+    >>> fit = model.fit(counts, method="laplace", draws=500, seed=1)
+    >>> int(fit.summary()["mean"].idxmin())
+    1
+    """
+
+    space: StateSpace
+    passive: Any
+    basis: Basis = field(default_factory=Identity)
+    discount: float = 1.0
+    prior: Prior = field(default_factory=Prior)
+
+    def __post_init__(self) -> None:
+        """Check what can be checked before there is data."""
+        if not (np.isfinite(self.discount) and 0 <= self.discount <= 1):
+            raise InputError(f"a discount lies in [0, 1], got {self.discount}")
+        if not isinstance(self.basis, Basis):
+            raise InputError(
+                "a basis is Identity(), Gaussian(...), Bisquare(...) or an object with on(space); "
+                f"got {type(self.basis).__name__}"
+            )
+
+    def operator(self) -> PassiveOperator:
+        """The passive dynamics on this model's states."""
+        return as_operator(self.passive, self.space)
+
+    def density(self, transitions: Transitions) -> Density:
+        """The posterior density, after checking that model and transitions fit together."""
+        if transitions.space.shape != self.space.shape:
+            raise InputError(
+                f"transitions on a grid of shape {transitions.space.shape} do not fit a model on "
+                f"{self.space.shape}"
+            )
+        if transitions.total == 0:
+            raise InputError(
+                "there are no transitions to learn from: give sequences of two or more"
+            )
+        passive = self.operator()
+        log_passive = _checked_log_passive(passive, transitions, self.space)
+        basis = self.basis.on(self.space)
+        _check_support(basis.support(), transitions, self.space)
+        return Density(
+            passive=passive,
+            basis=basis,
+            arrivals=jnp.asarray(transitions.arrivals, dtype=float),
+            departures=jnp.asarray(transitions.departures, dtype=float),
+            discount=jnp.asarray(float(self.discount)),
+            log_passive=jnp.asarray(log_passive),
+            prior=self.prior,
+        )
+
+    def fit(
+        self,
+        transitions: Transitions,
+        method: str | Method = "nuts",
+        *,
+        chains: int = 4,
+        draws: int = 1000,
+        seed: int = 0,
+        progress: bool | Report | None = None,
+    ) -> Fit:
+        """The posterior of the cost-to-go given counted transitions.
+
+        Parameters
+        ----------
+        transitions
+            From ``count_transitions``.
+        method
+            ``"nuts"``, ``"laplace"``, ``"advi"``, ``"map"``, or one of them with settings such as
+            ``shoal.NUTS(warmup=1000)``.
+        chains, draws
+            How many, per chain; ``map`` has one.
+        seed
+            The same seed gives the same result.
+        progress
+            Whether to show a bar; by default only on a terminal.
+        """
+        settings, drawing = _resolved(method)
+        if chains < 1 or draws < 1:
+            raise InputError(f"at least 1 chain and 1 draw are needed, got {chains} and {draws}")
+        density = self.density(transitions)
+        with reporting(progress) as report:
+            drawn = drawing(density, settings, (chains, draws), seed, report)
+        return Fit.of(self, transitions, density, settings, drawn, seed)
+
+
+def _resolved(method: str | Method) -> tuple[Method, Callable[..., Draws]]:
+    if isinstance(method, str):
+        if method not in METHODS:
+            raise InputError(f"method is one of {', '.join(METHODS)}; got {method!r}")
+        kind, drawing = METHODS[method]
+        return kind(), drawing
+    for kind, drawing in METHODS.values():
+        if isinstance(method, kind):
+            return method, drawing
+    raise InputError(f"method is one of {', '.join(METHODS)} or its settings; got {method!r}")
+
+
+def _checked_log_passive(
+    passive: PassiveOperator, transitions: Transitions, space: StateSpace
+) -> float:
+    """Σ y_ij log p̄_ij; a transition that was seen but cannot happen passively is an error."""
+    pairs = transitions.pairs
+    logs = np.asarray(
+        passive.log_probability(jnp.asarray(pairs.origin), jnp.asarray(pairs.destination))
+    )
+    impossible = ~np.isfinite(logs)
+    if np.any(impossible):
+        first = int(np.argmax(impossible))
+        raise InputError(
+            f"the transition from {space.describe(int(pairs.origin[first]))} to "
+            f"{space.describe(int(pairs.destination[first]))} was seen {pairs.count[first]} times "
+            f"but has passive probability 0 ({int(impossible.sum())} such pairs, "
+            f"{int(pairs.count[impossible].sum())} transitions): use wider passive dynamics"
+        )
+    return float(logs @ pairs.count)
+
+
+def _check_support(support: Any, transitions: Transitions, space: StateSpace) -> None:
+    seen = (transitions.arrivals > 0) | (transitions.departures > 0)
+    missing = np.flatnonzero((seen & ~support).ravel())
+    if missing.size:
+        count = int(transitions.arrivals.ravel()[missing[0]])
+        raise InputError(
+            f"no function of the basis reaches {space.describe(int(missing[0]))}, which was "
+            f"entered {count} times ({missing.size} such states): use a wider or denser basis"
+        )

@@ -1,0 +1,94 @@
+"""How far coefficients may lie from zero before the tracks are seen (eq. lmdpprior)."""
+
+import math
+from dataclasses import dataclass
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from shoal.errors import InputError
+
+FORMS = ("precision", "inverse-sd", "fixed")
+
+
+@dataclass(frozen=True)
+class Prior:
+    """β ~ Normal(0, 1/precision), the precision unknown.
+
+    Parameters
+    ----------
+    form
+        ``"precision"``, the paper's text: β has variance 1/τ and τ ~ Gamma(shape, rate).
+        ``"inverse-sd"``, the paper's Stan program: β has standard deviation 1/α and
+        α ~ Gamma(shape, rate). ``"fixed"``: β has variance 1/value.
+    shape, rate
+        Of the Gamma distribution; the paper has 0.1 and 0.1.
+    value
+        The precision, for the fixed form.
+
+    Notes
+    -----
+    The unknown is handled as its logarithm t, with the Jacobian: t = log τ or t = log α.
+    """
+
+    form: str = "precision"
+    shape: float = 0.1
+    rate: float = 0.1
+    value: float | None = None
+
+    def __post_init__(self) -> None:
+        """Check the form and its numbers."""
+        if self.form not in FORMS:
+            raise InputError(f"the form of a prior is one of {', '.join(FORMS)}; got {self.form!r}")
+        if (self.form == "fixed") != (self.value is not None):
+            raise InputError("value= is the precision of a prior of form 'fixed', and of no other")
+        for name, number in (("shape", self.shape), ("rate", self.rate), ("value", self.value)):
+            if number is not None and not (math.isfinite(number) and number > 0):
+                raise InputError(f"the {name} of a prior must be positive and finite, got {number}")
+
+    @property
+    def unknowns(self) -> int:
+        """How many numbers besides the coefficients are unknown: 1, or 0 where it is fixed."""
+        return 0 if self.form == "fixed" else 1
+
+    @property
+    def start(self) -> float:
+        """A value of t to start from."""
+        return 0.0 if self.value is None else math.log(self.value)
+
+    @property
+    def power(self) -> int:
+        """The precision is e^{power · t}."""
+        return 2 if self.form == "inverse-sd" else 1
+
+    def precision(self, t: Float[Array, ""] | float) -> Float[Array, ""]:
+        """1 / Var(β)."""
+        return jnp.exp(self.power * jnp.asarray(t))
+
+    def log_density(
+        self, squares: Float[Array, ""], t: Float[Array, ""], count: int
+    ) -> Float[Array, ""]:
+        """Log p(β, t), which depends on β through Σ β² and the number of coefficients only."""
+        log_precision = self.power * t
+        normal = 0.5 * (
+            count * (log_precision - math.log(2 * math.pi)) - jnp.exp(log_precision) * squares
+        )
+        return normal + self.log_hyperprior(t)
+
+    def log_hyperprior(self, t: Float[Array, ""]) -> Float[Array, ""]:
+        """Log p(t): a Gamma density of e^t with the Jacobian of the logarithm."""
+        if self.form == "fixed":
+            return jnp.asarray(0.0)
+        norm = self.shape * math.log(self.rate) - math.lgamma(self.shape)
+        return norm + self.shape * t - self.rate * jnp.exp(t)
+
+    def mode_given(self, squares: float, count: int) -> float:
+        """The most probable t where Σ β² is known."""
+        if self.form == "fixed":
+            return self.start
+        a, b = self.shape, self.rate
+        if self.form == "precision":
+            return math.log((count / 2 + a) / (b + squares / 2))
+        # n + a − bα − Sα² = 0, written so that nothing cancels
+        root = math.sqrt(b * b + 4 * squares * (count + a))
+        return math.log(2 * (count + a) / (b + root))

@@ -1,0 +1,73 @@
+"""Specifications to plain dictionaries and back, without executing anything a file contains."""
+
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from shoal.basis import Bisquare, Fourier, Gaussian, Identity, Product, VonMises
+from shoal.errors import InputError
+from shoal.passive import RandomWalk, TurningMixture, Uniform
+from shoal.posterior.prior import Prior
+from shoal.states import Circular, Interval
+from shoal.states.axes import Numbered
+
+KNOWN: dict[str, type] = {
+    kind.__name__: kind
+    for kind in (
+        Circular,
+        Interval,
+        Numbered,
+        Uniform,
+        RandomWalk,
+        TurningMixture,
+        Identity,
+        Gaussian,
+        Bisquare,
+        Fourier,
+        VonMises,
+        Prior,
+    )
+}
+
+
+class Unreadable:
+    """Stands for a specification of the user's own that a file can name but not hold."""
+
+    def __init__(self, words: str) -> None:
+        self.words = words
+
+    def on(self, space: Any) -> Any:
+        """Say what is missing."""
+        raise InputError(f"this fit was made with {self.words}, which a file cannot hold")
+
+    def __repr__(self) -> str:
+        return f"Unreadable({self.words!r})"
+
+
+def described(specification: Any) -> dict[str, Any]:
+    """A specification as a dictionary of its kind and fields."""
+    kind = type(specification).__name__
+    if isinstance(specification, Product):
+        return {"kind": "Product", "factors": [described(part) for part in specification.factors]}
+    if KNOWN.get(kind) is type(specification) and is_dataclass(specification):
+        values = {part.name: getattr(specification, part.name) for part in fields(specification)}
+        return {"kind": kind, **values}
+    return {"kind": "Unreadable", "words": repr(specification)[:200]}
+
+
+def restored(description: Any) -> Any:
+    """The specification that a dictionary describes."""
+    if not isinstance(description, dict) or "kind" not in description:
+        raise InputError(f"expected the description of a specification, got {description!r:.80}")
+    kind = description["kind"]
+    values = {name: value for name, value in description.items() if name != "kind"}
+    if kind == "Product":
+        return Product(*(restored(part) for part in values.get("factors", [])))
+    if kind == "Unreadable":
+        return Unreadable(str(values.get("words")))
+    if kind not in KNOWN:
+        raise InputError(f"unknown kind of specification {kind!r}")
+    tidy = {name: tuple(v) if isinstance(v, list) else v for name, v in values.items()}
+    try:
+        return KNOWN[kind](**tidy)
+    except TypeError as error:
+        raise InputError(f"the description of {kind} does not fit: {error}") from error

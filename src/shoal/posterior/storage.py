@@ -1,0 +1,180 @@
+"""Fits on disk: netCDF in ArviZ groups, written whole or not at all."""
+
+import io
+import json
+import os
+import tempfile
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+import xarray as xr
+
+from shoal.errors import InputError, OutputError
+from shoal.passive import MatrixDynamics, PassiveOperator, SparseDynamics
+from shoal.posterior.fit import Fit
+from shoal.posterior.model import Model
+from shoal.posterior.specification import Unreadable, described, restored
+from shoal.states import StateSpace
+from shoal.version import __version__
+
+FORMAT = "shoal-fit-1"
+LARGEST_KERNEL = 5000
+"""States up to which passive dynamics of the user's own are stored as a matrix."""
+
+NEEDED = ("posterior", "observed_data", "sample_stats", "transitions")
+
+
+def save_fit(fit: Fit, path: Path) -> Path:
+    """Write a fit, with the model's settings and the versions inside."""
+    tree = fit.data.copy()
+    passive, arrays = _stored_passive(fit.model)
+    tree.attrs = {
+        **fit.data.attrs,
+        "shoal_format": FORMAT,
+        "model": json.dumps(
+            {
+                "axes": [described(axis) for axis in fit.model.space.axes],
+                "passive": passive,
+                "basis": described(fit.model.basis),
+                "discount": fit.model.discount,
+                "prior": described(fit.model.prior),
+            }
+        ),
+        "versions": json.dumps(
+            {
+                "shoal": __version__,
+                **{n: version(n) for n in ("jax", "blackjax", "numpy", "xarray")},
+            }
+        ),
+    }
+    if arrays is not None:
+        tree["passive"] = xr.DataTree(arrays)
+    buffer = io.BytesIO()
+    tree.to_netcdf(buffer, engine="h5netcdf")
+    write_whole(path, buffer.getbuffer())
+    return path
+
+
+def write_whole(path: Path, content: bytes | memoryview) -> None:
+    """Write beside and rename, so that the file is there whole or not at all."""
+    temporary = None
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).chmod(0o644)
+        Path(temporary).replace(path)
+    except OSError as error:
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
+        reason = error.strerror or str(error)
+        raise OutputError(
+            f"{path} could not be written ({reason}): nothing was left behind; choose another "
+            "place or make room"
+        ) from error
+
+
+def load_fit(path: str | Path) -> Fit:
+    """Read a fit written by ``Fit.save``."""
+    place = Path(path)
+    if not place.is_file():
+        raise InputError(f"{place} is not a file: give a fit written by fit.save, such as fit.nc")
+    try:
+        with xr.open_datatree(place, engine="h5netcdf") as opened:
+            tree = opened.load()
+    except Exception as error:
+        raise InputError(
+            f"{place} could not be read as a fit: it is damaged or not a netCDF file "
+            f"({_first_line(error)})"
+        ) from error
+    if tree.attrs.get("shoal_format") != FORMAT:
+        raise InputError(
+            f"{place} is netCDF but not a fit of this kind: expected shoal_format {FORMAT!r}, "
+            f"found {tree.attrs.get('shoal_format')!r}"
+        )
+    missing = [name for name in NEEDED if name not in tree.children]
+    if missing:
+        raise InputError(f"{place} is not a whole fit: it lacks {', '.join(missing)}")
+    try:
+        model = _restored_model(tree)
+        return Fit(model, _without_storage(tree))
+    except InputError as error:
+        raise InputError(f"{place}: {error}") from error
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{place} has a damaged description of its model: {error}") from error
+
+
+def _restored_model(tree: xr.DataTree) -> Model:
+    description = json.loads(tree.attrs["model"])
+    space = StateSpace(*(restored(axis) for axis in description["axes"]))
+    shape = tree["observed_data"]["arrivals"].shape
+    if shape != space.shape:
+        raise InputError(f"arrivals of shape {shape} do not fit states of shape {space.shape}")
+    return Model(
+        space=space,
+        passive=_restored_passive(description["passive"], tree, space),
+        basis=restored(description["basis"]),
+        discount=description["discount"],
+        prior=restored(description["prior"]),
+    )
+
+
+def _without_storage(tree: xr.DataTree) -> xr.DataTree:
+    """The groups as a fresh fit has them."""
+    groups = {name: node.to_dataset() for name, node in tree.children.items() if name != "passive"}
+    plain = xr.DataTree.from_dict(groups)
+    kept = ("method", "settings", "seed", "facts")
+    plain.attrs = {name: _plain(tree.attrs[name]) for name in kept}
+    return plain
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _stored_passive(model: Model) -> tuple[dict[str, Any], xr.Dataset | None]:
+    """A description, and the matrix where the dynamics are one."""
+    description = described(model.passive)
+    if description["kind"] != "Unreadable":
+        return description, None
+    operator = model.operator()
+    if isinstance(operator, SparseDynamics):
+        matrix = operator.map.matrix().tocoo()
+        entries = {
+            "row": ("entry", matrix.coords[0]),
+            "column": ("entry", matrix.coords[1]),
+            "probability": ("entry", matrix.data),
+        }
+        return {"kind": "sparse"}, xr.Dataset(entries)
+    if operator.size > LARGEST_KERNEL:
+        return description, None
+    dense = np.asarray(operator.dense())
+    return {"kind": "matrix"}, xr.Dataset({"probability": (("from", "to"), dense)})
+
+
+def _restored_passive(description: dict[str, Any], tree: xr.DataTree, space: StateSpace) -> Any:
+    kind = description.get("kind")
+    if kind not in ("sparse", "matrix"):
+        return restored(description)
+    arrays = tree["passive"].to_dataset()
+    operator: PassiveOperator
+    if kind == "matrix":
+        operator = MatrixDynamics.of(arrays["probability"].values, space.shape)
+    else:
+        index = (arrays["row"].values, arrays["column"].values)
+        size = (space.size, space.size)
+        matrix: Any = sp.csr_array((arrays["probability"].values, index), shape=size)
+        operator = SparseDynamics.of(matrix, space.shape)
+    return operator
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:160]
+
+
+__all__ = ["Unreadable", "load_fit", "save_fit", "write_whole"]

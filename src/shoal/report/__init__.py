@@ -1,0 +1,1 @@
+"""What a person gets to see: tables and self-contained pages."""

@@ -1,0 +1,193 @@
+"""One perceived quantity cut into bins: around a circle, along an interval, or plainly numbered."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from shoal.errors import InputError
+
+RESERVED = frozenset({"chain", "draw", "state", "coefficient"})
+"""Names that results use for their own dimensions."""
+
+
+class Axis(ABC):
+    """A quantity and its bins."""
+
+    name: str
+    unit: str
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """The number of bins."""
+
+    @property
+    @abstractmethod
+    def centres(self) -> Float[np.ndarray, " bins"]:
+        """The centre of every bin."""
+
+    @property
+    @abstractmethod
+    def widths(self) -> Float[np.ndarray, " bins"]:
+        """The width of every bin."""
+
+    @abstractmethod
+    def locate(self, values: Float[np.ndarray, "*shape"]) -> Int[np.ndarray, "*shape"]:
+        """The bin of every value; −1 where a value is not finite or outside."""
+
+    @property
+    def label(self) -> str:
+        """The name with its unit, for figures."""
+        words = self.name.replace("_", " ")
+        return f"{words} ({self.unit})" if self.unit else words
+
+
+def _check_name(name: str) -> None:
+    if not name or name in RESERVED or "/" in name:
+        taken = ", ".join(sorted(RESERVED))
+        raise InputError(f"an axis cannot be named {name!r}: choose a name other than {taken}")
+
+
+@dataclass(frozen=True)
+class Circular(Axis):
+    """Angles in degrees, in equal bins; the first bin is centred on ±180°.
+
+    Parameters
+    ----------
+    name
+        What the angle is, for example ``"local_misalignment"``.
+    bins
+        How many bins go round the circle; 36 gives centres −180, −170, …, 170 as in the paper.
+    """
+
+    name: str = "angle"
+    bins: int = 36
+    unit: str = "°"
+
+    def __post_init__(self) -> None:
+        """Check the name and the number of bins."""
+        _check_name(self.name)
+        if self.bins < 1:
+            raise InputError(f"axis {self.name!r} needs at least 1 bin, got {self.bins}")
+
+    @property
+    def size(self) -> int:
+        """The number of bins."""
+        return self.bins
+
+    @property
+    def step(self) -> float:
+        """The width of a bin in degrees."""
+        return 360.0 / self.bins
+
+    @property
+    def centres(self) -> Float[np.ndarray, " bins"]:
+        """From −180 in steps."""
+        return -180.0 + self.step * np.arange(self.bins)
+
+    @property
+    def widths(self) -> Float[np.ndarray, " bins"]:
+        """The step, for every bin."""
+        return np.full(self.bins, self.step)
+
+    def locate(self, values: Float[np.ndarray, "*shape"]) -> Int[np.ndarray, "*shape"]:
+        """The bin of every angle, however often it goes round; −1 where it is not finite."""
+        finite = np.isfinite(values)
+        turned = np.mod(np.where(finite, values, 0.0) + 180.0 + self.step / 2, 360.0)
+        index = np.floor(turned / self.step).astype(int) % self.bins
+        return np.where(finite, index, -1)
+
+
+@dataclass(frozen=True)
+class Interval(Axis):
+    """A quantity on a line, cut at increasing edges; bins are [a, b), the last one [a, b].
+
+    Parameters
+    ----------
+    name
+        What the quantity is, for example ``"neighbour_distance"``.
+    edges
+        One more than there are bins.
+    unit
+        For axis labels.
+    """
+
+    name: str
+    edges: tuple[float, ...]
+    unit: str = ""
+
+    def __post_init__(self) -> None:
+        """Check the name and the edges."""
+        _check_name(self.name)
+        edges = tuple(float(edge) for edge in self.edges)
+        object.__setattr__(self, "edges", edges)
+        if len(edges) < 2 or not np.all(np.isfinite(edges)) or not np.all(np.diff(edges) > 0):
+            raise InputError(
+                f"axis {self.name!r} needs two or more finite, increasing edges, got {edges}"
+            )
+
+    @classmethod
+    def regular(cls, name: str, low: float, high: float, bins: int, unit: str = "") -> "Interval":
+        """Equal bins from ``low`` to ``high``."""
+        return cls(name, tuple(np.linspace(low, high, bins + 1).tolist()), unit)
+
+    @property
+    def size(self) -> int:
+        """The number of bins."""
+        return len(self.edges) - 1
+
+    @property
+    def centres(self) -> Float[np.ndarray, " bins"]:
+        """Midway between the edges."""
+        edges = np.asarray(self.edges)
+        return (edges[:-1] + edges[1:]) / 2
+
+    @property
+    def widths(self) -> Float[np.ndarray, " bins"]:
+        """From edge to edge."""
+        return np.diff(self.edges)
+
+    def locate(self, values: Float[np.ndarray, "*shape"]) -> Int[np.ndarray, "*shape"]:
+        """The bin of every value; −1 where it is outside the edges or not finite."""
+        edges = np.asarray(self.edges)
+        inside = (values >= edges[0]) & (values <= edges[-1])  # False for NaN
+        index = np.searchsorted(edges, values, side="right") - 1
+        return np.where(inside, np.minimum(index, self.size - 1), -1)
+
+
+@dataclass(frozen=True)
+class Numbered(Axis):
+    """Plain numbered states 0, 1, …, with no distance between them."""
+
+    name: str = "number"
+    count: int = 1
+    unit: str = ""
+
+    def __post_init__(self) -> None:
+        """Check the name and the count."""
+        _check_name(self.name)
+        if self.count < 1:
+            raise InputError(f"a state space needs at least 1 state, got {self.count}")
+
+    @property
+    def size(self) -> int:
+        """The number of states."""
+        return self.count
+
+    @property
+    def centres(self) -> Float[np.ndarray, " bins"]:
+        """The numbers themselves."""
+        return np.arange(self.count, dtype=float)
+
+    @property
+    def widths(self) -> Float[np.ndarray, " bins"]:
+        """One, for every state."""
+        return np.ones(self.count)
+
+    def locate(self, values: Float[np.ndarray, "*shape"]) -> Int[np.ndarray, "*shape"]:
+        """The number itself; −1 where it is not one of them."""
+        whole = np.isfinite(values) & (np.floor(values) == values)
+        inside = whole & (values >= 0) & (values < self.count)
+        return np.where(inside, np.where(inside, values, 0.0).astype(int), -1)

@@ -1,0 +1,154 @@
+"""Which state followed which, how often: all that the likelihood needs of the tracks."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Int
+
+from shoal.errors import InputError
+from shoal.states.space import StateSpace
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """The distinct transitions i → j that were seen, with how often."""
+
+    origin: Int[np.ndarray, " pairs"]
+    destination: Int[np.ndarray, " pairs"]
+    count: Int[np.ndarray, " pairs"]
+
+    def __len__(self) -> int:
+        return len(self.count)
+
+
+@dataclass(frozen=True)
+class Transitions:
+    """Counted transitions on a state space: y_ij as its pairs, their row and column sums."""
+
+    space: StateSpace
+    pairs: Pairs
+
+    @classmethod
+    def from_pairs(
+        cls,
+        origin: Iterable[Any],
+        destination: Iterable[Any],
+        space: StateSpace,
+        count: Iterable[Any] | None = None,
+    ) -> "Transitions":
+        """From one origin and one destination per transition, and optionally a count."""
+        start, end = _states(origin, space), _states(destination, space)
+        if start.shape != end.shape:
+            raise InputError(f"{start.size} origins do not pair with {end.size} destinations")
+        number = np.ones(start.size, dtype=int) if count is None else np.asarray(count)
+        if number.shape != start.shape:
+            raise InputError(f"{number.size} counts do not fit {start.size} pairs")
+        if np.any(number < 0) or np.any(number != np.floor(number)):
+            raise InputError(f"counts are whole and not negative, got {number.min()}")
+        code, position = np.unique(start * space.size + end, return_inverse=True)
+        total = np.bincount(position, weights=number, minlength=code.size).astype(int)
+        seen = total > 0
+        origins, destinations = np.divmod(code[seen], space.size)
+        return cls(space, Pairs(origins, destinations, total[seen]))
+
+    @classmethod
+    def from_matrix(cls, counts: Int[np.ndarray, "J J"], space: StateSpace) -> "Transitions":
+        """From a matrix y_ij of counts, row i the origin, column j the destination."""
+        matrix = np.asarray(counts)
+        if matrix.shape != (space.size, space.size):
+            raise InputError(
+                f"expected a {space.size} × {space.size} matrix of counts for this space, "
+                f"got {' × '.join(map(str, matrix.shape))}"
+            )
+        if not np.all(np.isfinite(matrix)):
+            raise InputError("the matrix of counts holds a value that is not a number")
+        origin, destination = np.nonzero(matrix)
+        return cls.from_pairs(origin, destination, space, matrix[origin, destination])
+
+    @property
+    def total(self) -> int:
+        """How many transitions were seen."""
+        return int(self.pairs.count.sum())
+
+    @property
+    def arrivals(self) -> Int[np.ndarray, "*grid"]:
+        """How often each state was entered: a_j = Σ_i y_ij."""
+        return self._summed(self.pairs.destination)
+
+    @property
+    def departures(self) -> Int[np.ndarray, "*grid"]:
+        """How often each state was left: d_i = Σ_j y_ij."""
+        return self._summed(self.pairs.origin)
+
+    def _summed(self, states: Int[np.ndarray, " pairs"]) -> Int[np.ndarray, "*grid"]:
+        sums = np.bincount(states, weights=self.pairs.count, minlength=self.space.size)
+        return sums.astype(int).reshape(self.space.shape)
+
+    def matrix(self) -> Int[np.ndarray, "J J"]:
+        """The counts y_ij written out."""
+        counts = np.zeros((self.space.size, self.space.size), dtype=int)
+        counts[self.pairs.origin, self.pairs.destination] = self.pairs.count
+        return counts
+
+    def __add__(self, other: "Transitions") -> "Transitions":
+        if self.space != other.space:
+            raise InputError("transitions on different state spaces cannot be added")
+        mine, theirs = self.pairs, other.pairs
+        return Transitions.from_pairs(
+            np.concatenate([mine.origin, theirs.origin]),
+            np.concatenate([mine.destination, theirs.destination]),
+            self.space,
+            np.concatenate([mine.count, theirs.count]),
+        )
+
+    def __repr__(self) -> str:
+        visited = int((self.arrivals > 0).sum())
+        return (
+            f"Transitions({self.total} in all, {len(self.pairs)} distinct, "
+            f"{visited} of {self.space.size} states entered)"
+        )
+
+
+def count_transitions(sequences: Iterable[Iterable[Any]], space: StateSpace) -> Transitions:
+    """The transitions within each sequence of states; none between sequences.
+
+    Parameters
+    ----------
+    sequences
+        One sequence of state numbers per animal.
+    space
+        The states they are numbered in.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> counts = shoal.count_transitions([[0, 2, 5, 2], [0, 1]], shoal.StateSpace.discrete(6))
+    >>> counts.total, counts.arrivals.tolist()
+    (4, [0, 1, 2, 0, 0, 1])
+    """
+    rows = [_states(sequence, space) for sequence in sequences]
+    empty = np.empty(0, dtype=int)
+    return Transitions.from_pairs(
+        np.concatenate([empty, *(row[:-1] for row in rows)]),
+        np.concatenate([empty, *(row[1:] for row in rows)]),
+        space,
+    )
+
+
+def _states(values: Iterable[Any], space: StateSpace) -> Int[np.ndarray, " states"]:
+    array = np.asarray(list(values) if not isinstance(values, np.ndarray) else values)
+    if array.size == 0:
+        return np.empty(0, dtype=int)
+    if array.ndim != 1:
+        raise InputError(f"expected a plain sequence of states, got {array.ndim} dimensions")
+    if not (np.issubdtype(array.dtype, np.integer)):
+        if not np.issubdtype(array.dtype, np.floating):
+            raise InputError(f"states are whole numbers, got {array[0]!r}")
+        broken = array != np.floor(array)  # True for NaN
+        if np.any(broken):
+            raise InputError(f"states are whole numbers, got {array[broken][0]}")
+        array = array.astype(int)
+    space.check_states(array)
+    return array.astype(int)

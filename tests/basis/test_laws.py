@@ -1,0 +1,44 @@
+"""What every basis must do."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from registries import BASES
+
+every_basis = pytest.mark.parametrize(("basis", "space"), BASES.values(), ids=BASES.keys())
+
+
+@every_basis
+def test_applying_agrees_with_the_dense_matrix(basis, space):
+    operator = basis.on(space)
+    beta = np.random.default_rng(0).normal(size=operator.count)
+    dense = np.asarray(operator.dense())
+    assert dense.shape == (space.size, operator.count)
+    assert np.allclose(np.asarray(operator.apply(jnp.asarray(beta))).ravel(), dense @ beta)
+    assert operator.apply(jnp.asarray(beta)).shape == space.shape
+
+
+@every_basis
+def test_the_adjoint_agrees_with_the_transposed_matrix(basis, space):
+    operator = basis.on(space)
+    y = np.random.default_rng(1).normal(size=space.shape)
+    dense = np.asarray(operator.dense())
+    assert np.allclose(operator.adjoint(jnp.asarray(y)), dense.T @ y.ravel())
+
+
+@every_basis
+def test_squares_and_weighted_products_agree_with_the_dense_matrix(basis, space):
+    operator = basis.on(space)
+    dense = np.asarray(operator.dense())
+    weights = np.random.default_rng(2).uniform(size=space.shape)
+    assert np.allclose(operator.map.squared().dense(), dense**2)
+    assert np.allclose(operator.map.gram(weights), (dense.T * weights.ravel()) @ dense)
+
+
+@every_basis
+def test_support_is_where_a_function_is_not_zero(basis, space):
+    operator = basis.on(space)
+    expected = (np.asarray(operator.dense()) != 0).any(axis=1).reshape(space.shape)
+    assert np.array_equal(operator.support(), expected)
+    assert expected.all()

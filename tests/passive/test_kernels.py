@@ -1,0 +1,111 @@
+"""Each kernel against a plain loop over its definition, and bad input against its sentence."""
+
+import math
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import shoal
+from registries import CIRCLE, MIXED, NUMBERED, TORUS
+from shoal.passive import MatrixDynamics, SparseDynamics, as_operator
+
+
+def phi(x):
+    return 0.5 * math.erfc(-x / math.sqrt(2))
+
+
+def test_a_wrapped_walk_sums_all_images():
+    for sd in (20.0, 90.0, 500.0):
+        kernel = np.asarray(shoal.RandomWalk(sd).on(CIRCLE).dense())
+        centres, half = CIRCLE.axes[0].centres, 15.0
+        expected = np.zeros((12, 12))
+        for i, start in enumerate(centres):
+            for j, end in enumerate(centres):
+                for turn in range(-60, 61):
+                    gap = end - start + 360 * turn
+                    expected[i, j] += phi((gap + half) / sd) - phi((gap - half) / sd)
+        expected /= expected.sum(axis=1, keepdims=True)
+        assert np.allclose(kernel, expected, atol=1e-13)
+
+
+def test_a_walk_on_an_interval_is_renormalised_at_its_ends():
+    space = shoal.StateSpace(MIXED.axes[1])
+    kernel = np.asarray(shoal.RandomWalk(1.5).on(space).dense())
+    edges, centres = MIXED.axes[1].edges, MIXED.axes[1].centres
+    for i, start in enumerate(centres):
+        mass = [phi((edges[j + 1] - start) / 1.5) - phi((edges[j] - start) / 1.5) for j in range(3)]
+        assert np.allclose(kernel[i], np.array(mass) / sum(mass), atol=1e-13)
+
+
+def test_the_tails_of_a_narrow_walk_keep_their_digits():
+    kernel = np.asarray(shoal.RandomWalk(10.0).on(CIRCLE).dense())
+    assert 0 < kernel[6, 0] < 1e-60  # 180° away, nearest edge 16.5 sd
+    upper = 0.5 * math.erfc(16.5 / math.sqrt(2))
+    assert math.isclose(kernel[6, 0], 2 * upper, rel_tol=1e-6)
+
+
+def test_the_turning_mixture_is_the_papers_equation():
+    space = shoal.StateSpace(shoal.Circular("local"))
+    kernel = np.asarray(shoal.TurningMixture().on(space).dense())
+    centres = space.axes[0].centres
+    expected = np.zeros((36, 36))
+    for i, start in enumerate(centres):
+        for j, end in enumerate(centres):
+            for turn in range(-60, 61, 10):
+                gap = (end - start - turn + 180) % 360 - 180
+                expected[i, j] += phi((gap + 5) / 10) - phi((gap - 5) / 10)
+    expected /= expected.sum(axis=1, keepdims=True)
+    assert np.allclose(kernel, expected, atol=1e-12)
+
+
+BAD_ROWS = np.array([[0.5, 0.5, 0.0], [0.2, 0.2, 0.2], [0.0, 0.0, 1.0]])
+
+
+@pytest.mark.parametrize(
+    ("matrix", "words"),
+    [
+        (BAD_ROWS, r"row 1 sums to 0\.6 "),
+        (np.array([[1.5, -0.5], [0.0, 1.0]]), r"entry \(0, 1\) is -0\.5"),
+        (np.array([[1.0, 0.0], [np.nan, 1.0]]), r"entry \(1, 0\) is nan"),
+        (np.ones((2, 3)) / 3, "square matrix.*2 × 3"),
+        (np.ones(4) / 4, "square matrix"),
+    ],
+)
+def test_matrices_that_are_not_stochastic_are_refused_with_the_entry(matrix, words):
+    with pytest.raises(shoal.InputError, match=words):
+        MatrixDynamics.of(matrix)
+    if matrix.ndim == 2:
+        with pytest.raises(shoal.InputError, match=words):
+            SparseDynamics.of(sp.csr_array(matrix))
+
+
+def test_a_matrix_of_another_size_than_the_space_is_refused():
+    with pytest.raises(shoal.InputError, match="3 states do not fit a space of 15"):
+        as_operator(np.eye(3), NUMBERED)
+    with pytest.raises(shoal.InputError, match="do not fit a state space"):
+        as_operator(shoal.RandomWalk(90.0).on(CIRCLE), TORUS)
+
+
+@pytest.mark.parametrize("sd", [0.0, -1.0, float("nan"), float("inf")])
+def test_walks_need_a_positive_sd(sd):
+    with pytest.raises(shoal.InputError, match="positive and finite"):
+        shoal.RandomWalk(sd)
+    with pytest.raises(shoal.InputError, match="positive and finite"):
+        shoal.TurningMixture((0.0,), sd)
+
+
+def test_walks_need_a_distance_and_turns_a_circle():
+    with pytest.raises(shoal.InputError, match="distance between states"):
+        shoal.RandomWalk(1.0).on(NUMBERED)
+    with pytest.raises(shoal.InputError, match="'distance' is not one"):
+        shoal.TurningMixture().on(MIXED)
+    with pytest.raises(shoal.InputError, match="3 standard deviations do not fit"):
+        shoal.RandomWalk((1.0, 2.0, 3.0)).on(TORUS)
+
+
+def test_an_unbound_specification_and_a_stranger_are_refused_with_advice():
+    with pytest.raises(shoal.InputError, match=r"RandomWalk\(sd=90.0\)\.on\(space\)"):
+        as_operator(shoal.RandomWalk(90.0))
+    with pytest.raises(shoal.InputError, match="got str"):
+        as_operator("random-walk")

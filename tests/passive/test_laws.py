@@ -1,0 +1,82 @@
+"""What every kind of passive dynamics must do, whoever wrote it."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy.stats import chi2
+
+from registries import PASSIVES
+
+every_passive = pytest.mark.parametrize("passive", PASSIVES.values(), ids=PASSIVES.keys())
+
+
+def field(passive, seed=0):
+    return jnp.asarray(np.random.default_rng(seed).normal(size=passive.shape))
+
+
+@every_passive
+def test_rows_are_probabilities(passive):
+    dense = np.asarray(passive.dense())
+    assert dense.shape == (passive.size, passive.size)
+    assert np.all(dense >= 0)
+    assert np.allclose(dense.sum(axis=1), 1, atol=1e-12)
+
+
+@every_passive
+def test_applying_agrees_with_the_dense_matrix(passive):
+    x = field(passive)
+    expected = np.asarray(passive.dense()) @ np.asarray(x).ravel()
+    assert np.allclose(passive.apply(x).ravel(), expected, atol=1e-13)
+
+
+@every_passive
+def test_the_adjoint_agrees_with_the_transposed_matrix(passive):
+    x = field(passive)
+    expected = np.asarray(passive.dense()).T @ np.asarray(x).ravel()
+    assert np.allclose(passive.adjoint(x).ravel(), expected, atol=1e-13)
+
+
+@every_passive
+def test_a_row_is_a_row_of_the_dense_matrix(passive):
+    dense = np.asarray(passive.dense())
+    for origin in (0, passive.size // 2, passive.size - 1):
+        assert np.allclose(np.asarray(passive.row(origin)).ravel(), dense[origin], atol=1e-14)
+
+
+@every_passive
+def test_log_probabilities_are_those_of_the_dense_matrix(passive):
+    dense = np.asarray(passive.dense())
+    origin, destination = map(np.ravel, np.indices(dense.shape))
+    logs = np.asarray(passive.log_probability(jnp.asarray(origin), jnp.asarray(destination)))
+    expected = dense.ravel()
+    assert np.all(np.isneginf(logs[expected == 0]))
+    assert np.allclose(logs[expected > 0], np.log(expected[expected > 0]), atol=1e-10)
+
+
+@every_passive
+def test_samples_follow_the_row_they_start_from(passive):
+    origin, count = passive.size // 3, 4000
+    chosen = passive.sample(jax.random.key(7), jnp.full(count, origin))
+    row = np.asarray(passive.dense())[origin]
+    seen = np.bincount(np.asarray(chosen), minlength=passive.size)
+    assert np.all(seen[row == 0] == 0)
+    likely = row * count >= 5
+    rest = max(row[~likely].sum(), 1e-300)
+    expected = np.append(row[likely], rest) * count
+    observed = np.append(seen[likely], seen[~likely].sum())
+    kept = expected >= 5
+    statistic = ((observed - expected)[kept] ** 2 / expected[kept]).sum()
+    assert statistic < chi2.ppf(1 - 1e-5, kept.sum())
+
+
+@every_passive
+def test_it_survives_compilation_and_differentiation(passive):
+    x = jnp.abs(field(passive)) + 0.1
+
+    def total(y):
+        return jnp.sum(jnp.log(passive.apply(y)))
+
+    slope = jax.jit(jax.grad(total))(x)
+    expected = passive.adjoint(1 / passive.apply(x))
+    assert np.allclose(slope, expected, rtol=1e-12)

@@ -1,0 +1,100 @@
+"""One of everything that laws must hold for: a new part is added here and inherits every law."""
+
+import numpy as np
+import scipy.sparse as sp
+
+import shoal
+from shoal.passive import MatrixDynamics, SparseDynamics
+
+CIRCLE = shoal.StateSpace(shoal.Circular("angle", bins=12))
+TORUS = shoal.StateSpace(shoal.Circular("local", bins=8), shoal.Circular("target", bins=6))
+MIXED = shoal.StateSpace(
+    shoal.Circular("angle", bins=8), shoal.Interval("distance", (0.0, 1.0, 2.5, 6.0), "cm")
+)
+CUBE = shoal.StateSpace(
+    shoal.Circular("a", bins=4), shoal.Circular("b", bins=3), shoal.Interval("c", (0, 1, 3))
+)
+NUMBERED = shoal.StateSpace.discrete(15)
+
+
+class Lazy(shoal.PassiveOperator):
+    """What a user would write: stay, or else go anywhere."""
+
+    stay: float = 0.7
+
+    def apply(self, values):
+        return self.stay * values + (1 - self.stay) * values.mean()
+
+
+def random_matrix(size: int, seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).dirichlet(np.full(size, 0.7), size=size)
+
+
+def random_graph(size: int, seed: int) -> sp.csr_array:
+    """A ring with random chords: connected, aperiodic, sparse."""
+    rng = np.random.default_rng(seed)
+    links = np.eye(size) + np.roll(np.eye(size), 1, axis=1) + (rng.random((size, size)) < 0.1)
+    weights = links * rng.uniform(0.2, 1.0, (size, size))
+    return sp.csr_array(weights / weights.sum(axis=1, keepdims=True))
+
+
+PASSIVES = {
+    "uniform": shoal.Uniform().on(TORUS),
+    "walk on a circle": shoal.RandomWalk(40.0).on(CIRCLE),
+    "wide walk on a circle": shoal.RandomWalk(400.0).on(CIRCLE),
+    "walk on a torus": shoal.RandomWalk((60.0, 90.0)).on(TORUS),
+    "walk to the ends of an interval": shoal.RandomWalk((50.0, 1.5)).on(MIXED),
+    "walk on three axes": shoal.RandomWalk((90.0, 120.0, 1.0)).on(CUBE),
+    "turning mixture": shoal.TurningMixture((-60.0, 0.0, 60.0), 20.0).on(CIRCLE),
+    "turning mixture on a torus": shoal.TurningMixture((-90.0, 45.0), 30.0).on(TORUS),
+    "dense": MatrixDynamics.of(random_matrix(48, 1), TORUS.shape),
+    "sparse": SparseDynamics.of(random_graph(15, 2), NUMBERED.shape),
+    "written by a user": Lazy(shape=TORUS.shape),
+}
+
+BASES = {
+    "identity": (shoal.Identity(), TORUS),
+    "identity, numbered": (shoal.Identity(), NUMBERED),
+    "gaussian": (shoal.Gaussian(every=2), TORUS),
+    "gaussian, planar": (shoal.Gaussian(every=2, circular=False), MIXED),
+    "gaussian, wide": (shoal.Gaussian(every=3, width=100.0), CIRCLE),
+    "bisquare": (shoal.Bisquare(resolutions=2), TORUS),
+    "bisquare, planar": (shoal.Bisquare(resolutions=2, circular=False), TORUS),
+    "bisquare on three axes": (shoal.Bisquare(resolutions=1), CUBE),
+    "bisquare on mixed axes": (shoal.Bisquare(resolutions=2), MIXED),
+    "fourier": (shoal.Fourier(order=3), TORUS),
+    "fourier, complete": (shoal.Fourier(order=6), CIRCLE),
+    "von mises": (shoal.VonMises(count=5), TORUS),
+    "product": (shoal.Product(shoal.Fourier(2), shoal.Gaussian(every=2)), MIXED),
+}
+
+HORIZONS = {
+    "average": {},
+    "first-exit": {"absorbing": [0, 3]},
+    "discounted": {"discount": 0.9},
+    "nearly undiscounted": {"discount": 0.999},
+    "myopic": {"discount": 0.0},
+    "finite": {"steps": 5},
+}
+"""Options of ``solve``, the horizon being the name or, for variants, ``discounted``."""
+
+
+def horizon_of(name: str) -> str:
+    return name if name in ("average", "first-exit", "discounted", "finite") else "discounted"
+
+
+METHODS = {
+    "map": shoal.MAP(),
+    "laplace": shoal.Laplace(),
+    "advi": shoal.ADVI(),
+    "advi, as in the paper": shoal.ADVI(stochastic=True),
+    "advi, full-rank": shoal.ADVI(family="full-rank"),
+    "nuts": shoal.NUTS(warmup=200),
+}
+
+PRIORS = {
+    "text": shoal.Prior(),
+    "stan": shoal.Prior("inverse-sd"),
+    "informative": shoal.Prior("precision", shape=5.0, rate=5.0),
+    "fixed": shoal.Prior("fixed", value=0.5),
+}

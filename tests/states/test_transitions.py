@@ -1,0 +1,67 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import shoal
+from registries import NUMBERED, TORUS
+from shoal.states import Transitions
+
+SEQUENCES = st.lists(st.lists(st.integers(0, 14), max_size=20), max_size=6)
+
+
+@given(SEQUENCES)
+def test_counts_agree_with_a_plain_loop(sequences):
+    expected = np.zeros((15, 15), dtype=int)
+    for sequence in sequences:
+        for before, after in zip(sequence, sequence[1:], strict=False):
+            expected[before, after] += 1
+    counts = shoal.count_transitions(sequences, NUMBERED)
+    assert np.array_equal(counts.matrix(), expected)
+    assert np.array_equal(counts.arrivals, expected.sum(axis=0))
+    assert np.array_equal(counts.departures, expected.sum(axis=1))
+    assert counts.total == expected.sum()
+    assert len(counts.pairs) == np.count_nonzero(expected)
+
+
+@given(SEQUENCES, SEQUENCES)
+def test_counting_apart_and_adding_is_counting_together(one, other):
+    together = shoal.count_transitions(one + other, NUMBERED)
+    apart = shoal.count_transitions(one, NUMBERED) + shoal.count_transitions(other, NUMBERED)
+    assert np.array_equal(together.matrix(), apart.matrix())
+
+
+def test_a_matrix_of_counts_comes_back_as_it_was():
+    counts = np.random.default_rng(3).integers(0, 4, (48, 48))
+    transitions = Transitions.from_matrix(counts, TORUS)
+    assert np.array_equal(transitions.matrix(), counts)
+    assert transitions.arrivals.shape == TORUS.shape
+
+
+@pytest.mark.parametrize(
+    ("sequence", "words"),
+    [
+        ([0, 15], "state 15 is out of range: this space has states 0 to 14"),
+        ([0, -1], "state -1 is out of range"),
+        ([0.0, 1.5], "whole numbers, got 1.5"),
+        ([0.0, float("nan")], "whole numbers, got nan"),
+        (["a", "b"], "whole numbers"),
+    ],
+)
+def test_states_that_are_not_in_the_space_are_refused_by_name(sequence, words):
+    with pytest.raises(shoal.InputError, match=words):
+        shoal.count_transitions([sequence], NUMBERED)
+
+
+def test_matrices_of_the_wrong_size_or_with_negative_counts_are_refused():
+    with pytest.raises(shoal.InputError, match="15 × 15 matrix of counts"):
+        Transitions.from_matrix(np.ones((3, 3), dtype=int), NUMBERED)
+    with pytest.raises(shoal.InputError, match="not negative"):
+        Transitions.from_matrix(-np.eye(15, dtype=int), NUMBERED)
+
+
+def test_transitions_on_different_spaces_cannot_be_added():
+    one = shoal.count_transitions([[0, 1]], NUMBERED)
+    other = shoal.count_transitions([[0, 1]], TORUS)
+    with pytest.raises(shoal.InputError, match="different state spaces"):
+        one + other
