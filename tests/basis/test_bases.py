@@ -15,8 +15,8 @@ def test_planar_bisquare_functions_are_the_819_that_frk_builds():
     dense = np.asarray(operator.dense())
     first, second = PAPER.decode(np.arange(PAPER.size))
     column = 0
-    for count, spacing, radius in ((3, 175.0, 328.125), (9, 43.75, 82.03125), (27, 350 / 26, None)):
-        radius = radius or 1.875 * spacing
+    grids = ((3, 175.0, 328.125), (9, 43.75, 82.03125), (27, 350 / 26, 1.875 * 350 / 26))
+    for count, spacing, radius in grids:
         for i in range(count):
             for j in range(count):
                 centre = (-180 + i * spacing, -180 + j * spacing)

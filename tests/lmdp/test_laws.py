@@ -1,5 +1,6 @@
 """What every horizon must do, on every kind of passive dynamics."""
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from hypothesis import given
@@ -113,7 +114,5 @@ def test_control_costs_are_kl_divergences(passive):
     dense, best = np.asarray(passive.dense()), shoal.policy(v, passive, 0.8)
     ratio = np.where(best > 0, best / np.where(dense > 0, dense, 1), 1)
     expected = (best * np.log(ratio)).sum(axis=1)
-    import jax.numpy as jnp
-
     found = np.asarray(control_cost(jnp.asarray(v), passive, 0.8)).ravel()
     assert np.allclose(found, expected, atol=1e-10)

@@ -14,8 +14,21 @@ def test_circular_bins_are_centred_like_the_papers():
 
 @pytest.mark.parametrize(
     ("angle", "centre"),
-    [(-180, -180), (180, -180), (175, -180), (174.9, 170), (-175.1, -180), (-175, -170), (0, 0)]
-    + [(4.999, 0), (5, 10), (-5, 0), (-5.001, -10), (365, 10), (-725, 0)],
+    [
+        (-180, -180),
+        (180, -180),
+        (175, -180),
+        (174.9, 170),
+        (-175.1, -180),
+        (-175, -170),
+        (0, 0),
+        (4.999, 0),
+        (5, 10),
+        (-5, 0),
+        (-5.001, -10),
+        (365, 10),
+        (-725, 0),
+    ],
 )
 def test_angles_fall_into_the_bin_around_them_and_the_seam_into_the_first(angle, centre):
     axis = shoal.Circular("local")

@@ -18,9 +18,7 @@ def test_states_are_numbered_with_the_last_axis_fastest():
 
 
 def test_a_value_without_a_bin_is_an_error_that_names_it_and_is_never_binned():
-    with pytest.raises(
-        shoal.InputError, match=r"1 of 3 values of 'distance'.*7\.5 at position \(1"
-    ):
+    with pytest.raises(shoal.InputError, match=r"1 of 3 values of 'distance'.*7\.5 at"):
         MIXED.encode(np.zeros(3), np.array([0.5, 7.5, 1.0]))
     with pytest.raises(shoal.InputError, match="nan at position"):
         MIXED.encode(np.array([0.0, np.nan]), np.ones(2))
@@ -53,7 +51,5 @@ def test_anything_that_has_an_axis_can_be_a_part_of_a_space():
 
 
 def test_a_wrong_number_of_values_is_refused():
-    with pytest.raises(
-        shoal.InputError, match=r"one array for each of the axes \['local', 'target"
-    ):
+    with pytest.raises(shoal.InputError, match=r"one array for each of the axes \['local"):
         TORUS.encode(np.zeros(3))

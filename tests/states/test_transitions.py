@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,7 +16,7 @@ SEQUENCES = st.lists(st.lists(st.integers(0, 14), max_size=20), max_size=6)
 def test_counts_agree_with_a_plain_loop(sequences):
     expected = np.zeros((15, 15), dtype=int)
     for sequence in sequences:
-        for before, after in zip(sequence, sequence[1:], strict=False):
+        for before, after in itertools.pairwise(sequence):
             expected[before, after] += 1
     counts = shoal.count_transitions(sequences, NUMBERED)
     assert np.array_equal(counts.matrix(), expected)

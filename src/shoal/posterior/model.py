@@ -64,7 +64,7 @@ class Model:
 
     space: StateSpace
     passive: Any
-    basis: Basis = field(default_factory=Identity)
+    basis: Any = field(default_factory=Identity)
     discount: float = 1.0
     prior: Prior = field(default_factory=Prior)
 

@@ -112,7 +112,9 @@ class StateSpace:
         """The bin centres of every state, one array per axis."""
         self.check_states(np.asarray(states))
         bins = np.unravel_index(np.asarray(states), self.shape)
-        return tuple(axis.centres[index] for axis, index in zip(self.axes, bins, strict=True))
+        return tuple(
+            np.asarray(axis.centres[index]) for axis, index in zip(self.axes, bins, strict=True)
+        )
 
     def check_states(self, states: Int[np.ndarray, "*shape"]) -> None:
         """Raise an error naming the first state that is not in this space."""

@@ -1,0 +1,104 @@
+"""Stories through the command line."""
+
+import csv
+import subprocess
+import sys
+from html.parser import HTMLParser
+
+import pytest
+from matplotlib.image import imread
+
+import shoal
+
+
+def run(*words, **options):
+    command = [sys.executable, "-c", "from shoal.cli.main import main; main()", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, **options)
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("story") / "demo"
+    return run("demo", "--out", folder, "--draws", 400), folder
+
+
+def test_the_demo_writes_fits_figures_table_and_page_and_says_where(demo):
+    done, folder = demo
+    assert done.returncode == 0, done.stderr
+    assert str(folder / "report.html") in done.stdout.replace("\n", "")
+    assert {path.name for path in folder.rglob("*.*")} == {
+        *("nuts-identity.nc", "nuts-gaussian.nc", "advi-identity.nc", "advi-gaussian.nc"),
+        *("figure1-cost-to-go.png", "figure1-cost-to-go.pdf"),
+        *("figure2-state-cost.png", "figure2-state-cost.pdf"),
+        *("summary.csv", "report.html"),
+    }
+    for picture in (folder / "figures").glob("*.png"):
+        assert imread(picture).std() > 0.05  # not an empty sheet
+
+
+def test_the_demos_nuts_intervals_hold_the_truth_and_its_fits_load(demo):
+    _, folder = demo
+    with (folder / "summary.csv").open() as file:
+        rows = {(row["basis"], row["method"]): row for row in csv.DictReader(file)}
+    assert float(rows["Identity", "NUTS"]["in 95 %"].rstrip("%")) >= 85
+    assert float(rows["Identity", "NUTS"]["rms v"]) < 1
+    fit = shoal.load_fit(folder / "fits" / "nuts-identity.nc")
+    assert fit.cost_to_go.sizes["draw"] == 400
+    assert abs(float(fit.cost_to_go.mean(("chain", "draw")).sel(local_misalignment=0.0))) < 1e-12
+
+
+def test_the_page_stands_alone(demo):
+    _, folder = demo
+    found = []
+
+    class Links(HTMLParser):
+        def handle_starttag(self, tag, attrs):
+            found.extend(value for name, value in attrs if name in ("src", "href"))
+
+    Links().feed((folder / "report.html").read_text())
+    assert len(found) == 2
+    assert all(value.startswith("data:image/png;base64,") for value in found)
+
+
+def test_check_says_in_words_and_by_its_status_whether_to_trust(demo):
+    _, folder = demo
+    good = run("check", folder / "fits" / "nuts-identity.nc")
+    assert good.returncode == 0, good.stdout
+    assert "Nothing speaks against this fit" in good.stdout
+    bad = run("check", folder / "fits" / "advi-gaussian.nc")
+    assert bad.returncode == 1
+    assert "Pareto k̂" in bad.stdout
+
+
+def test_errors_are_one_line_with_status_2_and_a_traceback_only_on_request(tmp_path):
+    foreign = tmp_path / "tracks.csv"
+    foreign.write_text("x,y\n1,2\n")
+    done = run("check", foreign)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("shoal: ")
+    assert done.stderr.count("\n") == 1
+    assert str(foreign) in done.stderr
+    assert "Traceback" in run("--debug", "check", foreign).stderr
+
+
+def test_a_place_that_cannot_be_written_is_refused_before_any_work(tmp_path):
+    occupied = tmp_path / "file"
+    occupied.write_text("here")
+    done = run("demo", "--out", occupied / "demo", timeout=30)
+    assert done.returncode == 2
+    assert "could not be made" in done.stderr
+    assert occupied.read_text() == "here"
+
+
+def test_help_and_version_need_no_work():
+    assert run("--version").stdout.strip() == f"shoal {shoal.__version__}"
+    words = run("--help").stdout
+    for command in ("demo", "check"):
+        assert command in words
+        assert "Example" in run(command, "--help").stdout
+
+
+def test_unknown_words_have_status_2():
+    assert run("swim").returncode == 2
+    assert run("demo", "--draws", "many").returncode == 2

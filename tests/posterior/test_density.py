@@ -1,0 +1,152 @@
+"""The density against plain loops, and the laws it must keep."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.stats import gamma, norm
+
+import shoal
+from posterior_problems import SPP, random_transitions, spp_transitions
+from registries import BASES, CIRCLE, PASSIVES, PRIORS, TORUS
+from shoal.posterior.curvature import (
+    curvature_diagonal,
+    curvature_product,
+    joint_corner,
+    likelihood_curvature,
+)
+from shoal.posterior.mode import conditional_mode
+
+every_prior = pytest.mark.parametrize("prior", PRIORS.values(), ids=PRIORS.keys())
+on_torus = {name: passive for name, passive in PASSIVES.items() if passive.shape == TORUS.shape}
+every_passive = pytest.mark.parametrize("passive", on_torus.values(), ids=on_torus.keys())
+
+
+def loop_likelihood(v, dense, counts, discount):
+    """The published program's way: one row of P̄ for every distinct transition."""
+    total = 0.0
+    for i, j in zip(*np.nonzero(counts), strict=True):
+        weights = dense[i] * np.exp(-discount * v)
+        total += counts[i, j] * np.log(weights[j] / weights.sum())
+    return total
+
+
+@every_passive
+@pytest.mark.parametrize("discount", [1.0, 0.9, 0.0])
+def test_the_likelihood_agrees_with_a_loop_over_transitions(passive, discount):
+    transitions = random_transitions(passive, TORUS)
+    density = shoal.Model(TORUS, passive, discount=discount).density(transitions)
+    v = np.random.default_rng(3).normal(size=TORUS.shape)
+    expected = loop_likelihood(
+        v.ravel(), np.asarray(passive.dense()), transitions.matrix(), discount
+    )
+    assert np.isclose(density.log_likelihood(jnp.asarray(v)), expected, rtol=1e-12)
+
+
+@every_passive
+def test_a_constant_added_to_the_cost_to_go_changes_no_likelihood(passive):
+    density = shoal.Model(TORUS, passive).density(random_transitions(passive, TORUS))
+    v = jnp.asarray(np.random.default_rng(4).normal(size=TORUS.shape))
+    here, there = density.log_likelihood(v), density.log_likelihood(v + 500.0)
+    assert np.isclose(here, there, rtol=1e-12)
+    assert abs(jax.grad(density.log_likelihood)(v).sum()) < 1e-9
+
+
+def test_states_that_were_never_left_do_not_break_the_density_where_nothing_leads():
+    chain = np.array([[0.5, 0.5, 0.0], [0.5, 0.5, 0.0], [0.0, 0.0, 1.0]])
+    space = shoal.StateSpace.discrete(3)
+    density = shoal.Model(space, chain).density(shoal.count_transitions([[0, 1, 0, 0]], space))
+    v = jnp.array([0.0, 1.0, 2000.0])  # e^−2000 is zero in doubles, and so is its row
+    assert np.isfinite(density.log_likelihood(v))
+    assert np.all(np.isfinite(jax.grad(density.log_likelihood)(v)))
+
+
+@every_prior
+def test_the_prior_is_what_its_form_says(prior):
+    density = shoal.Model(CIRCLE, shoal.Uniform(), prior=prior).density(
+        random_transitions(shoal.Uniform().on(CIRCLE), CIRCLE)
+    )
+    rng = np.random.default_rng(0)
+    beta = rng.normal(size=12)
+    t = float(prior.start) if prior.form == "fixed" else 0.7
+    sd = np.exp(-0.5 * t) if prior.form != "inverse-sd" else np.exp(-t)
+    expected = norm.logpdf(beta, 0, sd).sum()
+    if prior.unknowns:
+        expected += gamma.logpdf(np.exp(t), prior.shape, scale=1 / prior.rate) + t
+    position = density.join(jnp.asarray(beta), jnp.asarray(t))
+    assert position.size == density.dimension == 12 + prior.unknowns
+    assert np.isclose(density.log_prior(position), expected, rtol=1e-12)
+
+
+@every_prior
+def test_the_most_probable_precision_for_known_coefficients_is_where_the_slope_is_zero(prior):
+    t = prior.mode_given(3.7, 12)
+    slope = jax.grad(prior.log_density, argnums=1)(jnp.asarray(3.7), jnp.asarray(t), 12)
+    assert prior.form == "fixed" or abs(float(slope)) < 1e-9
+
+
+def test_dense_sparse_and_structured_passive_dynamics_give_the_same_density():
+    transitions, _ = spp_transitions()
+    structured = shoal.TurningMixture().on(SPP)
+    dense = np.asarray(structured.dense())
+    rng = np.random.default_rng(1)
+    densities = [
+        shoal.Model(SPP, passive).density(transitions)
+        for passive in (structured, dense, sp.csr_array(dense), sp.coo_array(dense))
+    ]
+    for _ in range(5):
+        position = jnp.asarray(rng.normal(scale=2, size=37))
+        heights = [float(density.log_posterior(position)) for density in densities]
+        assert np.ptp(heights) < 1e-10 * abs(heights[0])
+        slopes = [np.asarray(jax.grad(d.log_posterior)(position)) for d in densities]
+        assert np.allclose(slopes[0], slopes[1:], atol=1e-9)
+
+
+small_bases = {k: v for k, v in BASES.items() if v[1] in (TORUS, CIRCLE)}
+
+
+@pytest.mark.parametrize(("basis", "space"), small_bases.values(), ids=small_bases.keys())
+@pytest.mark.parametrize("discount", [1.0, 0.7])
+def test_curvature_agrees_with_automatic_second_derivatives(basis, space, discount):
+    passive = shoal.RandomWalk(70.0).on(space)
+    density = shoal.Model(space, passive, basis, discount).density(
+        random_transitions(passive, space)
+    )
+    beta = jnp.asarray(np.random.default_rng(2).normal(size=density.coefficients) * 0.3)
+
+    def fall(b):
+        return -density.log_likelihood(density.basis.apply(b))
+
+    expected = np.asarray(jax.hessian(fall)(beta))
+    found = likelihood_curvature(density, beta)
+    scale = np.abs(expected).max()
+    assert np.allclose(found, expected, atol=1e-10 * scale)
+    direction = jnp.asarray(np.random.default_rng(3).normal(size=density.coefficients))
+    product = curvature_product(density, beta, direction)
+    assert np.allclose(product, expected @ np.asarray(direction), atol=1e-9 * scale)
+    assert np.all(np.asarray(curvature_diagonal(density, beta)) >= np.diag(expected) - 1e-9)
+
+
+@pytest.mark.parametrize("name", ["text", "stan"])
+def test_the_corner_of_the_curvature_agrees_with_automatic_second_derivatives(name):
+    passive = shoal.RandomWalk(70.0).on(CIRCLE)
+    density = shoal.Model(CIRCLE, passive, prior=PRIORS[name]).density(
+        random_transitions(passive, CIRCLE)
+    )
+    position = jnp.asarray(np.random.default_rng(2).normal(size=13))
+    hessian = -np.asarray(jax.hessian(density.log_posterior)(position))
+    beta = position[:-1]
+    edge, corner = joint_corner(density, position, jnp.vdot(beta, beta))
+    assert np.allclose(edge, hessian[:-1, -1])
+    assert np.isclose(corner, hessian[-1, -1])
+
+
+@pytest.mark.parametrize("t", [-3.0, 0.0, 4.0])
+def test_at_the_mode_the_slope_is_zero(t):
+    transitions, _ = spp_transitions()
+    density = shoal.Model(SPP, shoal.TurningMixture()).density(transitions)
+    mode = conditional_mode(density, t, jnp.zeros(36))
+    assert mode.converged
+    slope = jax.grad(density.log_posterior)(density.join(mode.beta, jnp.asarray(t)))[:-1]
+    assert np.abs(slope).max() < 1e-4

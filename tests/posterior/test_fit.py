@@ -1,0 +1,158 @@
+"""Bad data gets its sentence; good data its words and numbers."""
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+import shoal
+from posterior_problems import random_transitions
+from registries import NUMBERED, TORUS, random_graph
+from shoal.posterior.diagnostics import diagnose, pareto_k
+
+
+def test_a_transition_that_cannot_happen_passively_is_named_with_its_count():
+    ring = np.roll(np.eye(4), 1, axis=1)
+    space = shoal.StateSpace.discrete(4)
+    transitions = shoal.count_transitions([[0, 1, 2, 0, 1, 2, 0]], space)
+    with pytest.raises(
+        shoal.InputError, match=r"from state 2 to state 0 was seen 2 times.*probability 0 \(1 such"
+    ):
+        shoal.Model(space, ring).fit(transitions)
+
+
+def test_on_a_grid_states_are_named_by_their_values():
+    passive = np.eye(48)
+    transitions = shoal.count_transitions([[0, 7]], TORUS)
+    with pytest.raises(shoal.InputError, match=r"state 7 \(local -135°, target -120°\)"):
+        shoal.Model(TORUS, passive).fit(transitions)
+
+
+def test_nothing_can_be_learned_from_no_transitions():
+    with pytest.raises(shoal.InputError, match="no transitions to learn from"):
+        shoal.Model(NUMBERED, shoal.Uniform()).fit(shoal.count_transitions([[3], []], NUMBERED))
+
+
+def test_transitions_of_another_space_are_refused():
+    transitions = shoal.count_transitions([[0, 1]], NUMBERED)
+    with pytest.raises(shoal.InputError, match=r"shape \(15,\) do not fit a model on \(8, 6\)"):
+        shoal.Model(TORUS, shoal.Uniform()).fit(transitions)
+
+
+@pytest.mark.parametrize("discount", [-0.1, 1.1, float("nan")])
+def test_a_discount_outside_zero_to_one_is_refused(discount):
+    with pytest.raises(shoal.InputError, match=f"got {discount}"):
+        shoal.Model(NUMBERED, shoal.Uniform(), discount=discount)
+
+
+def test_a_basis_that_does_not_reach_an_observed_state_is_refused_with_the_state():
+    space = shoal.StateSpace(shoal.Circular("angle", bins=36))
+    narrow = shoal.Gaussian(every=18, width=1.0)  # exp(−½·90²) is zero in doubles
+    transitions = shoal.count_transitions([[0, 9, 9]], space)
+    with pytest.raises(shoal.InputError, match=r"reaches state 9 \(angle -90°\).*entered 2 times"):
+        shoal.Model(space, shoal.Uniform(), narrow).fit(transitions)
+
+
+def test_a_basis_that_is_none_is_refused():
+    with pytest.raises(shoal.InputError, match="a basis is Identity"):
+        shoal.Model(NUMBERED, shoal.Uniform(), basis="bisquare")
+
+
+def test_pareto_k_is_that_of_the_known_tail():
+    """A normal of sd s for a standard normal: the ratio's tail has index 1 − s²."""
+    rng = np.random.default_rng(0)
+    for sd, expected in ((0.5, 0.75), (0.8, 0.36)):
+        x = rng.normal(scale=sd, size=(4, 4000))
+        statistics = {
+            "log_posterior": norm.logpdf(x),
+            "log_approximation": norm.logpdf(x, scale=sd),
+        }
+        assert abs(pareto_k(statistics) - expected) < 0.2
+    wide = rng.normal(scale=2.0, size=(4, 4000))
+    bounded = {"log_posterior": norm.logpdf(wide), "log_approximation": norm.logpdf(wide, scale=2)}
+    assert pareto_k(bounded) < 0
+
+
+def fitted(method, draws=200, passive=None):
+    passive = passive or shoal.RandomWalk(90.0)
+    transitions = random_transitions(passive.on(TORUS), TORUS)
+    return shoal.Model(TORUS, passive).fit(transitions, method, draws=draws, seed=1)
+
+
+def spoiled(fit, group, **changes):
+    data = fit.data.copy()
+    data[group] = data[group].to_dataset().assign(**changes)
+    return shoal.Fit(fit.model, data)
+
+
+def test_a_sound_run_is_trusted_and_each_fault_is_named():
+    fit = fitted("nuts", draws=1000)
+    assert diagnose(fit).trusted, str(diagnose(fit))
+    stats, figures = fit.data["sample_stats"], fit.data["convergence"]
+    faults = {
+        "do not agree": ("convergence", {"r_hat": figures["r_hat"] + 0.1}),
+        "Too few effective draws": ("convergence", {"ess_tail": figures["ess_tail"] / 100}),
+        "diverged": ("sample_stats", {"diverging": ~stats["diverging"]}),
+        "energy moves too slowly": ("sample_stats", {"energy": stats["energy"].cumsum("draw")}),
+    }
+    for words, (group, changes) in faults.items():
+        diagnostics = diagnose(spoiled(fit, group, **changes))
+        assert not diagnostics.trusted
+        assert len(diagnostics.failures) == 1
+        assert words in diagnostics.failures[0]
+
+
+def test_too_few_draws_are_noticed_without_help():
+    diagnostics = fitted(shoal.NUTS(warmup=50), draws=20).diagnostics()
+    assert not diagnostics.trusted
+    assert "Too few effective draws" in str(diagnostics)
+
+
+def test_a_search_cut_short_says_so():
+    assert "did not converge" in str(fitted(shoal.ADVI(max_iterations=1)).diagnostics())
+
+
+def test_notes_say_what_the_data_cannot_tell():
+    words = str(fitted("map", passive=shoal.Uniform()).diagnostics())
+    assert "shrunken −log arrivals" in words
+    assert "most probable costs only" in words
+    few = shoal.count_transitions([[0, 1, 0]], TORUS)
+    words = str(shoal.Model(TORUS, shoal.Uniform()).fit(few, "laplace").diagnostics())
+    assert "46 of 48 states were never entered" in words
+
+
+def test_the_summary_agrees_with_the_draws_it_sums_up():
+    fit = fitted("laplace")
+    for what, draws in (("cost_to_go", fit.cost_to_go), ("state_cost", fit.state_cost)):
+        table = fit.summary(what, interval=0.8)
+        flat = draws.values.reshape(-1, 48)
+        assert table.index.names == ["local", "target"]
+        assert np.allclose(table["mean"], flat.mean(axis=0))
+        assert np.allclose(table["sd"], flat.std(axis=0, ddof=1))
+        assert np.allclose(table["lower"], np.quantile(flat, 0.1, axis=0))
+        assert np.allclose(table["upper"], np.quantile(flat, 0.9, axis=0))
+        assert np.all(table["r_hat"] < 1.05)
+        assert np.array_equal(table["arrivals"], fit.arrivals.values.ravel())
+
+
+def test_with_uniform_dynamics_and_enough_data_costs_are_minus_log_arrivals():
+    rng = np.random.default_rng(0)
+    end = rng.choice(4, p=[0.4, 0.3, 0.2, 0.1], size=20_000)
+    space = shoal.StateSpace.discrete(4)
+    transitions = shoal.states.Transitions.from_pairs(np.zeros(20_000, int), end, space)
+    fit = shoal.Model(space, shoal.Uniform()).fit(transitions, "map")
+    expected = -np.log(transitions.arrivals / transitions.arrivals.max())
+    assert np.allclose(fit.cost_to_go.values.ravel(), expected, atol=2e-3)
+
+
+def test_discounted_fits_recover_costs_up_to_the_unknown_level():
+    space = shoal.StateSpace.discrete(20)
+    passive = random_graph(20, 5)
+    r = np.random.default_rng(5).uniform(0, 3, 20)
+    solution = shoal.solve(passive, r, "discounted", discount=0.8)
+    states = shoal.simulate_decisions(solution, agents=400, steps=250, seed=1)
+    transitions = shoal.count_transitions(list(states), space)
+    fit = shoal.Model(space, passive, discount=0.8).fit(transitions, "laplace", seed=1)
+    gap = fit.state_cost - (r - np.average(r, weights=transitions.arrivals))
+    gap = gap - gap.weighted(fit.arrivals).mean("number")
+    score = gap.mean(("chain", "draw")) / gap.std(("chain", "draw"))
+    assert float(np.abs(score).max()) < 4.5

@@ -1,0 +1,219 @@
+"""What every method must do, and how near each comes to the posterior."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy.special import logsumexp
+
+import shoal
+from posterior_problems import SPP, random_transitions, spp_transitions
+from registries import METHODS, PRIORS, TORUS
+from shoal.posterior.laplace import log_posteriors
+
+every_method = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS.keys())
+
+
+def small_fit(method, seed=3, prior=None, draws=300):
+    passive = shoal.RandomWalk((60.0, 90.0))
+    model = shoal.Model(TORUS, passive, prior=prior or shoal.Prior())
+    transitions = random_transitions(passive.on(TORUS), TORUS, seed=1)
+    return model.fit(transitions, method, chains=2, draws=draws, seed=seed)
+
+
+@every_method
+def test_the_same_seed_gives_the_same_draws_and_another_seed_others(method):
+    one, same, other = small_fit(method), small_fit(method), small_fit(method, seed=4)
+    assert np.array_equal(one.sampled, same.sampled)
+    assert isinstance(method, shoal.MAP) or not np.array_equal(one.sampled, other.sampled)
+
+
+@every_method
+def test_the_result_has_the_shape_and_groups_of_a_fit(method):
+    fit = small_fit(method)
+    shape = (1, 1) if isinstance(method, shoal.MAP) else (2, 300)
+    assert fit.cost_to_go.dims == ("chain", "draw", "local", "target")
+    assert fit.cost_to_go.shape == (*shape, *TORUS.shape)
+    assert fit.state_cost.shape == fit.cost_to_go.shape
+    assert fit.data["posterior"]["precision"].shape == shape
+    assert {"posterior", "sample_stats", "observed_data", "transitions"} <= set(fit.data.children)
+    assert fit.data["sample_stats"]["log_posterior"].shape == shape
+    assert np.all(np.isfinite(fit.sampled))
+
+
+@every_method
+def test_the_level_is_removed_from_draws_and_the_lowest_mean_is_zero(method):
+    fit = small_fit(method)
+    for costs in (fit.cost_to_go, fit.state_cost):
+        assert abs(float(costs.mean(("chain", "draw")).min())) < 1e-12
+    level = fit.cost_to_go.weighted(fit.arrivals).mean(("local", "target"))
+    assert float(level.std()) < 1e-10
+    gap = fit.cost_to_go - fit.sampled
+    spread = gap.max(("local", "target")) - gap.min(("local", "target"))
+    assert float(spread.max()) < 1e-10  # a constant for each draw, and nothing else
+
+
+@every_method
+def test_state_costs_are_the_inverse_of_every_draw(method):
+    fit = small_fit(method, draws=20)
+    passive = fit.model.operator()
+    for chain, draw in ((0, 0), (-1, -1)):
+        r = shoal.state_cost(fit.sampled.values[chain, draw], passive)
+        gap = fit.state_cost.values[chain, draw] - r
+        assert np.ptp(gap) < 1e-9
+
+
+@every_method
+@pytest.mark.parametrize("prior", PRIORS.values(), ids=PRIORS.keys())
+def test_every_prior_works_with_every_method(method, prior):
+    fit = small_fit(method, prior=prior, draws=60)
+    assert np.all(np.isfinite(fit.cost_to_go))
+    assert ("precision" in fit.data["posterior"]) == bool(prior.unknowns)
+
+
+@every_method
+def test_stored_log_posteriors_are_those_of_the_draws(method):
+    fit = small_fit(method, draws=10)
+    transitions = random_transitions(fit.model.operator(), TORUS, seed=1)
+    density = fit.model.density(transitions)
+    posterior = fit.data["posterior"]
+    betas = fit.sampled.values.reshape(-1, TORUS.size)
+    t = np.log(posterior["precision"].values).ravel()
+    found = log_posteriors(density, jnp.asarray(np.column_stack([betas, t])))
+    stored = fit.data["sample_stats"]["log_posterior"].values.ravel()
+    assert np.allclose(found, stored, atol=1e-8)
+
+
+@pytest.fixture(scope="module")
+def flock():
+    """The SPP flock, a long NUTS run on it, and the states with data."""
+    transitions, solution = spp_transitions()
+    model = shoal.Model(SPP, shoal.TurningMixture())
+    fit = model.fit(transitions, "nuts", chains=4, draws=2000, seed=1)
+    return model, transitions, solution, fit
+
+
+def contrasts(fit):
+    v = fit.cost_to_go.values.reshape(-1, fit.model.space.size)
+    return v - np.average(v, axis=1, weights=fit.arrivals.values.ravel())[:, None]
+
+
+def test_nuts_finds_the_truth_and_says_it_may_be_trusted(flock):
+    _, transitions, solution, fit = flock
+    assert fit.diagnostics().trusted, fit.diagnostics()
+    draws, seen = contrasts(fit), transitions.arrivals >= 20
+    truth = solution.cost_to_go - np.average(solution.cost_to_go, weights=transitions.arrivals)
+    low, high = np.quantile(draws, [0.025, 0.975], axis=0)
+    inside = (low <= truth) & (truth <= high)
+    # 15 or so states at 95 %: four misses have a chance below 1 %
+    assert (~inside[seen]).sum() <= 3
+    score = (draws.mean(axis=0) - truth) / draws.std(axis=0)
+    assert np.abs(score[seen]).max() < 4.5
+
+
+@pytest.mark.parametrize("name", ["laplace", "advi, full-rank"])
+def test_approximations_agree_with_nuts_where_there_is_data(flock, name):
+    model, transitions, _, nuts = flock
+    fit = model.fit(transitions, METHODS[name], draws=2000, seed=2)
+    seen = transitions.arrivals >= 20
+    ours, theirs = contrasts(fit), contrasts(nuts)
+    shift = np.abs(ours.mean(axis=0) - theirs.mean(axis=0)) / theirs.std(axis=0)
+    ratio = ours.std(axis=0) / theirs.std(axis=0)
+    # Laplace's mode sits 1/(2√n) sd from the mean; Monte Carlo adds 1/√4000 on either side
+    assert shift[seen].max() < 0.2
+    assert np.abs(np.log(ratio[seen])).max() < 0.08
+
+
+def test_the_mode_lies_inside_what_nuts_allows(flock):
+    model, transitions, _, nuts = flock
+    fit = model.fit(transitions, "map")
+    theirs = contrasts(nuts)
+    seen = transitions.arrivals >= 20
+    shift = np.abs(contrasts(fit)[0] - theirs.mean(axis=0)) / theirs.std(axis=0)
+    assert shift[seen].max() < 0.25
+
+
+def test_mean_field_loses_the_level_and_full_rank_keeps_it(flock):
+    model, transitions, _, nuts = flock
+    sd = {
+        name: float(model.fit(transitions, METHODS[name], seed=1).sampled.sel(local=0.0).std())
+        for name in ("advi", "advi, full-rank")
+    }
+    truth = float(nuts.sampled.sel(local=0.0).std())
+    assert sd["advi"] < 0.2 * truth
+    assert 0.5 * truth < sd["advi, full-rank"] < 1.5 * truth
+
+
+def test_the_deterministic_bound_is_no_worse_than_the_stochastic_one(flock):
+    model, transitions, _, _ = flock
+    bounds = {
+        name: model.fit(transitions, METHODS[name], seed=1).facts["elbo"]
+        for name in ("advi", "advi, as in the paper", "advi, full-rank")
+    }
+    assert bounds["advi"] > bounds["advi, as in the paper"] - 0.2
+    assert bounds["advi, full-rank"] > bounds["advi"]
+
+
+def exact_moments(density):
+    """Mean and sd of (v₀ − v₁, t) by brute force over a grid of all three unknowns."""
+    betas, ts = np.linspace(-9, 9, 91), np.linspace(-9, 6, 91)
+    a, b, t = np.meshgrid(betas, betas, ts, indexing="ij")
+    points = np.stack([a.ravel(), b.ravel(), t.ravel()], axis=1)
+    logs = np.asarray(log_posteriors(density, jnp.asarray(points)))
+    weight = np.exp(logs - logsumexp(logs))
+    values = np.stack([points[:, 0] - points[:, 1], points[:, 2]])
+    mean = values @ weight
+    return mean, np.sqrt((values**2) @ weight - mean**2)
+
+
+@pytest.mark.parametrize("form", ["precision", "inverse-sd"])
+def test_nuts_agrees_with_brute_force_integration(form):
+    space = shoal.StateSpace.discrete(2)
+    prior = shoal.Prior(form, shape=3.0, rate=2.0)
+    model = shoal.Model(space, np.array([[0.6, 0.4], [0.3, 0.7]]), prior=prior)
+    transitions = shoal.count_transitions([[0, 1, 1, 0, 0, 1, 1, 1, 1, 0, 1]], space)
+    mean, sd = exact_moments(model.density(transitions))
+    fit = model.fit(transitions, shoal.NUTS(warmup=1000), chains=4, draws=4000, seed=8)
+    v = fit.sampled.values
+    t = np.log(fit.data["posterior"]["precision"].values) / prior.power
+    for values, m, s in ((v[..., 0] - v[..., 1], mean[0], sd[0]), (t, mean[1], sd[1])):
+        # some 4,000 effective draws at the least: 5 standard errors
+        assert abs(values.mean() - m) < 5 * s / np.sqrt(4000)
+        assert abs(values.std() / s - 1) < 5 / np.sqrt(2 * 4000) * 1.5
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: shoal.NUTS(warmup=10), "50 draws or more, got 10"),
+        (lambda: shoal.NUTS(target_acceptance=1.2), "between 0 and 1, got 1.2"),
+        (lambda: shoal.NUTS(max_tree_depth=0), "between 1 and 20"),
+        (lambda: shoal.ADVI(family="half-rank"), "mean-field, full-rank; got 'half-rank'"),
+        (lambda: shoal.ADVI(family="full-rank", stochastic=True), "for the mean-field family"),
+        (lambda: shoal.ADVI(tolerance=0.0), "positive"),
+        (lambda: shoal.Prior("gamma"), "precision, inverse-sd, fixed; got 'gamma'"),
+        (lambda: shoal.Prior(shape=-1.0), "shape of a prior must be positive"),
+        (lambda: shoal.Prior("fixed"), "value= is the precision"),
+        (lambda: small_fit("mcmc"), "map, laplace, advi, nuts; got 'mcmc'"),
+        (lambda: small_fit(shoal.NUTS(), draws=0), "at least 1 chain and 1 draw"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused_with_the_value(make, words):
+    with pytest.raises(shoal.InputError, match=words):
+        make()
+
+
+def test_progress_is_reported_and_reaches_its_end():
+    reports = []
+    passive = shoal.RandomWalk(60.0)
+    model = shoal.Model(TORUS, passive)
+    transitions = random_transitions(passive.on(TORUS), TORUS)
+    model.fit(
+        transitions,
+        shoal.NUTS(warmup=60),
+        chains=2,
+        draws=40,
+        progress=lambda stage, done, total: reports.append((stage, done, total)),
+    )
+    sampled = [report for report in reports if report[0] == "NUTS"]
+    assert sampled[-1][1:] == (200, 200)
+    assert [done for _, done, _ in sampled] == sorted(done for _, done, _ in sampled)

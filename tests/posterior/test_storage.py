@@ -1,0 +1,170 @@
+"""Fits survive the disk, and nothing foreign or damaged passes for one."""
+
+import errno
+import json
+import os
+import shutil
+
+import h5py
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import shoal
+from posterior_problems import random_transitions
+from registries import BASES, MIXED, NUMBERED, TORUS, Lazy, random_graph, random_matrix
+from shoal.posterior import storage
+
+MODELS = {
+    "walk": shoal.Model(TORUS, shoal.RandomWalk((60.0, 90.0)), discount=0.9),
+    "turns": shoal.Model(TORUS, shoal.TurningMixture((-60.0, 60.0), 40.0)),
+    "uniform": shoal.Model(NUMBERED, shoal.Uniform()),
+    "dense": shoal.Model(TORUS, random_matrix(48, 3)),
+    "sparse": shoal.Model(NUMBERED, random_graph(15, 4)),
+    "user's own": shoal.Model(TORUS, Lazy(shape=TORUS.shape)),
+    "fixed prior": shoal.Model(MIXED, shoal.Uniform(), prior=shoal.Prior("fixed", value=2.0)),
+    **{
+        f"basis {name}": shoal.Model(space, shoal.Uniform(), basis)
+        for name, (basis, space) in BASES.items()
+    },
+}
+
+
+def fitted(model, method="laplace"):
+    transitions = random_transitions(model.operator(), model.space)
+    return model.fit(transitions, method, chains=2, draws=25, seed=6)
+
+
+@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())
+def test_fits_come_back_exactly(model, tmp_path):
+    fit = fitted(model)
+    path = fit.save(tmp_path / "fit.nc")
+    again = shoal.load_fit(path)
+    assert again.data.attrs == fit.data.attrs
+    assert set(again.data.children) == set(fit.data.children)
+    for name, group in fit.data.children.items():
+        assert group.to_dataset().identical(again.data[name].to_dataset())
+    assert again.model.space == model.space
+    assert again.model.prior == model.prior
+    assert again.model.discount == model.discount
+    assert again.model.basis == model.basis
+    assert np.array_equal(again.model.operator().dense(), model.operator().dense())
+    assert again.cost_to_go.identical(fit.cost_to_go)
+    if isinstance(model.passive, Lazy):  # stored as the matrix it amounts to
+        assert np.allclose(again.state_cost, fit.state_cost, atol=1e-12)
+    else:
+        assert again.state_cost.identical(fit.state_cost)
+    assert again.summary().equals(fit.summary())
+    assert str(again.diagnostics()) == str(fit.diagnostics())
+
+
+def test_a_nuts_fit_comes_back_with_its_convergence_figures(tmp_path):
+    fit = fitted(MODELS["walk"], shoal.NUTS(warmup=60))
+    again = shoal.load_fit(fit.save(tmp_path / "fit.nc"))
+    assert again.data["convergence"].to_dataset().identical(fit.data["convergence"].to_dataset())
+    assert again.diagnostics().numbers == fit.diagnostics().numbers
+
+
+def test_settings_and_versions_are_inside(tmp_path):
+    path = fitted(MODELS["walk"]).save(tmp_path / "fit.nc")
+    with h5py.File(path) as file:
+        assert json.loads(file.attrs["versions"])["shoal"] == shoal.__version__
+        model = json.loads(file.attrs["model"])
+        assert model["passive"] == {"kind": "RandomWalk", "sd": [60.0, 90.0]}
+        assert model["discount"] == 0.9
+
+
+def test_a_basis_of_the_users_own_is_named_but_not_executed(tmp_path):
+    class Mine:
+        def on(self, space):
+            return shoal.Identity().on(space)
+
+        def __repr__(self):
+            return "Mine()"
+
+    fit = fitted(shoal.Model(TORUS, shoal.Uniform(), Mine()))
+    again = shoal.load_fit(fit.save(tmp_path / "fit.nc"))
+    assert again.state_cost.identical(fit.state_cost)
+    with pytest.raises(shoal.InputError, match=r"made with Mine\(\), which a file cannot hold"):
+        again.model.basis.on(TORUS)
+
+
+@pytest.fixture
+def good(tmp_path):
+    return fitted(MODELS["walk"]).save(tmp_path / "good.nc")
+
+
+def damaged(good, how):
+    bad = good.with_name("bad.nc")
+    shutil.copy(good, bad)
+    if how == "empty":
+        bad.write_bytes(b"")
+    elif how == "text":
+        bad.write_text("local,target\n1,2\n")
+    elif how == "truncated":
+        bad.write_bytes(good.read_bytes()[: good.stat().st_size // 2])
+    else:
+        with h5py.File(bad, "r+") as file:
+            how(file)
+    return bad
+
+
+def set_model(**changes):
+    def change(file):
+        file.attrs["model"] = json.dumps(json.loads(file.attrs["model"]) | changes)
+
+    return change
+
+
+DAMAGES = {
+    "empty": ("empty", "damaged or not a netCDF file"),
+    "text": ("text", "damaged or not a netCDF file"),
+    "truncated": ("truncated", "damaged or not a netCDF file"),
+    "foreign": (lambda f: f.attrs.__delitem__("shoal_format"), "netCDF but not a fit"),
+    "future": (lambda f: f.attrs.__setitem__("shoal_format", "shoal-fit-9"), "shoal-fit-9"),
+    "half": (lambda f: f.__delitem__("posterior"), "lacks posterior"),
+    "unknown kind": (set_model(basis={"kind": "os.system"}), "unknown kind of specification"),
+    "wrong field": (set_model(basis={"kind": "Gaussian", "evil": 1}), "does not fit"),
+    "wrong axes": (set_model(axes=[{"kind": "Circular", "bins": 5}]), "do not fit states"),
+    "wrong discount": (set_model(discount=7), r"lies in \[0, 1\], got 7"),
+    "not json": (lambda f: f.attrs.__setitem__("model", "{"), "damaged description"),
+}
+
+
+@pytest.mark.parametrize(("how", "words"), DAMAGES.values(), ids=DAMAGES.keys())
+def test_corrupt_and_foreign_files_are_refused_with_their_name(good, how, words):
+    bad = damaged(good, how)
+    with pytest.raises(shoal.InputError, match=words) as error:
+        shoal.load_fit(bad)
+    assert str(bad) in str(error.value)
+
+
+def test_a_missing_file_is_refused(tmp_path):
+    with pytest.raises(shoal.InputError, match="is not a file"):
+        shoal.load_fit(tmp_path / "nowhere.nc")
+
+
+def test_a_full_disk_leaves_the_old_file_and_nothing_else(good, monkeypatch):
+    before = good.read_bytes()
+    fit = shoal.load_fit(good)
+
+    def full(handle):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(storage.os, "fsync", full)
+    with pytest.raises(shoal.OutputError, match="No space left on device"):
+        fit.save(good)
+    assert good.read_bytes() == before
+    assert [path.name for path in good.parent.iterdir()] == ["good.nc"]
+
+
+def test_a_folder_that_is_not_there_is_refused_and_not_made(good):
+    with pytest.raises(shoal.OutputError, match="could not be written"):
+        shoal.load_fit(good).save(good.parent / "nowhere" / "fit.nc")
+    assert not (good.parent / "nowhere").exists()
+
+
+def test_sparse_dynamics_stay_sparse(tmp_path):
+    again = shoal.load_fit(fitted(MODELS["sparse"]).save(tmp_path / "fit.nc"))
+    assert isinstance(again.model.operator(), shoal.passive.SparseDynamics)
+    assert sp.issparse(again.model.operator().map.matrix())
