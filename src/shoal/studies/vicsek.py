@@ -206,8 +206,8 @@ def _page(results: Sequence[Result], settings: Settings, pictures: Sequence[Path
         f"{settings.bins} states of local misalignment. Four models learned the costs from these "
         "transitions alone. In the table, rms is the error of the posterior mean of the cost-to-go "
         "v and of the state cost r over the states entered, ‘in 95 %’ the share of those states "
-        "whose interval holds the truth: 18 Gaussian functions cannot follow the sharp dip at 0°, "
-        "so their intervals miss it whatever the method.",
+        "whose interval holds the truth. Gaussian functions on every second state, on a line as in "
+        "the paper, cannot follow every state, and do not know that ±180° is one place.",
         rows=table(results),
         pictures=tuple(
             Picture(path, alt, caption)
