@@ -134,6 +134,17 @@ def test_the_summary_agrees_with_the_draws_it_sums_up():
         assert np.array_equal(table["arrivals"], fit.arrivals.values.ravel())
 
 
+def test_a_mode_has_no_interval_and_a_summary_of_something_else_is_refused():
+    fit = fitted("map")
+    table = fit.summary()
+    assert table[["sd", "lower", "upper", "r_hat"]].isna().all(axis=None)
+    assert not table["mean"].isna().any()
+    with pytest.raises(shoal.InputError, match="got 'value'"):
+        fit.summary("value")
+    with pytest.raises(shoal.InputError, match=r"got 1\.5"):
+        fit.summary(interval=1.5)
+
+
 def test_with_uniform_dynamics_and_enough_data_costs_are_minus_log_arrivals():
     rng = np.random.default_rng(0)
     end = rng.choice(4, p=[0.4, 0.3, 0.2, 0.1], size=20_000)

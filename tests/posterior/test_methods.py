@@ -1,5 +1,6 @@
 """What every method must do, and how near each comes to the posterior."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -151,6 +152,26 @@ def test_the_deterministic_bound_is_no_worse_than_the_stochastic_one(flock):
     }
     assert bounds["advi"] > bounds["advi, as in the paper"] - 0.2
     assert bounds["advi, full-rank"] > bounds["advi"]
+
+
+def test_full_rank_ends_where_its_bound_is_stationary(flock):
+    """Means and covariance fulfil E[∇ log p] = 0 and covariance⁻¹ = −E[∇² log p]."""
+    model, transitions, _, _ = flock
+    density = model.density(transitions)
+    fit = model.fit(transitions, METHODS["advi, full-rank"], draws=5000, seed=1)
+    trace = fit.data["optimisation"]["elbo"].values
+    assert trace[-1] > trace[0] + 0.5  # better than the Laplace approximation it starts from
+    v = fit.sampled.values.reshape(-1, 36)
+    t = np.log(fit.data["posterior"]["precision"].values).reshape(-1, 1)
+    points = np.hstack([v, t])
+    covariance = np.cov(points.T)
+    slopes = np.asarray(jax.vmap(jax.grad(density.log_posterior))(jnp.asarray(points)))
+    scale = np.sqrt(np.diag(covariance))
+    # 64 base draws leave an error of about 1/√64 sd in the mean, and as much in the sds
+    assert np.abs(slopes.mean(axis=0) * scale).max() < 0.5
+    hessians = jax.lax.map(jax.hessian(density.log_posterior), jnp.asarray(points[::20]))
+    wanted = np.sqrt(np.diag(np.linalg.inv(-np.asarray(hessians).mean(axis=0))))
+    assert np.abs(np.log(wanted / scale)).max() < 0.3
 
 
 def exact_moments(density):

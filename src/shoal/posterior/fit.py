@@ -13,6 +13,7 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Array, Float
 
+from shoal.errors import InputError
 from shoal.lmdp.log_space import log_apply
 from shoal.passive import PassiveOperator
 from shoal.posterior.convergence import convergence
@@ -130,20 +131,22 @@ class Fit:
         what
             ``"cost_to_go"`` or ``"state_cost"``.
         interval
-            The mass of the equal-tailed interval.
+            The mass of the equal-tailed interval. ``map`` has none, nor an sd.
         """
+        if what not in ("cost_to_go", "state_cost"):
+            raise InputError(f"a summary is of 'cost_to_go' or 'state_cost', got {what!r}")
+        if not 0 < interval < 1:
+            raise InputError(f"the mass of an interval lies between 0 and 1, got {interval}")
         draws = self.state_cost if what == "state_cost" else self.cost_to_go
-        tail = (1 - interval) / 2
-        table = xr.Dataset(
-            {
-                "mean": draws.mean(SAMPLING),
-                "sd": draws.std(SAMPLING, ddof=1)
-                if draws.sizes["draw"] > 1
-                else np.nan * draws[0, 0],
-                "lower": draws.quantile(tail, SAMPLING).drop_vars("quantile"),
-                "upper": draws.quantile(1 - tail, SAMPLING).drop_vars("quantile"),
-            }
-        )
+        mean, tail = draws.mean(SAMPLING), (1 - interval) / 2
+        spread = {
+            "sd": draws.std(SAMPLING, ddof=1),
+            "lower": draws.quantile(tail, SAMPLING).drop_vars("quantile"),
+            "upper": draws.quantile(1 - tail, SAMPLING).drop_vars("quantile"),
+        }
+        if self.method == "map":  # one answer has no spread
+            spread = {name: xr.full_like(mean, np.nan) for name in ("sd", "lower", "upper")}
+        table = xr.Dataset({"mean": mean, **spread})
         table = table.assign(self._convergence(draws, what))
         return table.assign(arrivals=self.arrivals).to_dataframe()
 
