@@ -5,5 +5,12 @@ class InputError(ValueError):
     """The input is wrong: the message says what was expected, what arrived, what to do."""
 
 
+def checked_seed(seed: object) -> int:
+    """A seed that every generator takes: a whole number, 0 or more."""
+    if not hasattr(seed, "__index__") or seed.__index__() < 0:
+        raise InputError(f"a seed is a whole number, 0 or more; got {seed!r}")
+    return int(seed.__index__())
+
+
 class OutputError(OSError):
     """A result could not be written; nothing half-written is left behind."""

@@ -4,11 +4,11 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-Report = Callable[[str, int, int], None]
-"""Takes the stage's name, the steps done and the steps in all."""
+Report = Callable[[str, int, int | None], None]
+"""Takes the stage's name, the steps done and the steps in all, None where nobody knows."""
 
 
-def silent(stage: str, done: int, total: int) -> None:
+def silent(stage: str, done: int, total: int | None) -> None:
     """Report nothing."""
 
 
@@ -36,6 +36,7 @@ def _bar() -> Iterator[Report]:
     from rich.console import Console  # noqa: PLC0415  (only where a bar is drawn)
     from rich.progress import (  # noqa: PLC0415
         BarColumn,
+        MofNCompleteColumn,
         Progress,
         TaskID,
         TextColumn,
@@ -46,7 +47,7 @@ def _bar() -> Iterator[Report]:
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
-        TextColumn("{task.completed:.0f}/{task.total:.0f}"),
+        MofNCompleteColumn(),
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),
@@ -55,7 +56,7 @@ def _bar() -> Iterator[Report]:
     )
     tasks: dict[str, TaskID] = {}
 
-    def report(stage: str, done: int, total: int) -> None:
+    def report(stage: str, done: int, total: int | None) -> None:
         if stage not in tasks:
             tasks[stage] = bar.add_task(stage, total=total)
         bar.update(tasks[stage], completed=done, total=total)

@@ -51,6 +51,12 @@ def test_neighbouring_gaussians_cross_at_half_their_height_by_default():
     assert np.isclose(dense[0, 0], 1.0)
 
 
+def test_gaussians_are_as_wide_as_the_bins_around_them_are_far_apart():
+    uneven = shoal.Interval("d", (0.0, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 5.0, 20.0, 100.0))
+    dense = np.asarray(shoal.Gaussian(every=1).on(shoal.StateSpace(uneven)).dense())
+    assert np.linalg.cond(dense) < 100
+
+
 def test_a_complete_fourier_basis_has_one_function_per_bin_and_full_rank():
     for bins in (11, 12):
         space = shoal.StateSpace(shoal.Circular("a", bins=bins))

@@ -4,6 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import shoal
 from registries import BASES
 
 every_basis = pytest.mark.parametrize(("basis", "space"), BASES.values(), ids=BASES.keys())
@@ -41,4 +42,9 @@ def test_support_is_where_a_function_is_not_zero(basis, space):
     operator = basis.on(space)
     expected = (np.asarray(operator.dense()) != 0).any(axis=1).reshape(space.shape)
     assert np.array_equal(operator.support(), expected)
-    assert expected.all()
+
+
+def test_support_ends_where_functions_amount_to_nothing():
+    space = shoal.StateSpace(shoal.Circular("angle", bins=36))
+    support = shoal.Gaussian(every=6, width=5.0).on(space).support()
+    assert support.reshape(6, 6).tolist() == [[True, True, False, False, False, True]] * 6

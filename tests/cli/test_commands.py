@@ -19,7 +19,7 @@ def run(*words, **options):
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory):
     folder = tmp_path_factory.mktemp("story") / "demo"
-    return run("demo", "--out", folder, "--draws", 400), folder
+    return run("demo", "--out", folder, "--draws", 1000), folder
 
 
 def test_the_demo_writes_fits_figures_table_and_page_and_says_where(demo):
@@ -43,7 +43,7 @@ def test_the_demos_nuts_intervals_hold_the_truth_and_its_fits_load(demo):
     assert float(rows["Identity", "NUTS"]["in 95 %"].rstrip("%")) >= 85
     assert float(rows["Identity", "NUTS"]["rms v"]) < 1
     fit = shoal.load_fit(folder / "fits" / "nuts-identity.nc")
-    assert fit.cost_to_go.sizes["draw"] == 400
+    assert fit.cost_to_go.sizes["draw"] == 1000
     assert abs(float(fit.cost_to_go.mean(("chain", "draw")).sel(local_misalignment=0.0))) < 1e-12
 
 
@@ -87,8 +87,23 @@ def test_a_place_that_cannot_be_written_is_refused_before_any_work(tmp_path):
     occupied.write_text("here")
     done = run("demo", "--out", occupied / "demo", timeout=30)
     assert done.returncode == 2
-    assert "could not be made" in done.stderr
+    assert "cannot be written to" in done.stderr
     assert occupied.read_text() == "here"
+
+
+def test_a_folder_that_takes_no_files_is_found_out_before_any_work(tmp_path):
+    done = run("demo", "--out", "/proc/self", timeout=30)
+    assert done.returncode == 2
+    assert "cannot be written to" in done.stderr
+
+
+def test_a_failure_of_ours_is_one_line_with_status_1(tmp_path):
+    code = "import shoal.posterior as p; from shoal.cli.main import main; p.load_fit = 1; main()"
+    command = [sys.executable, "-c", code, "check", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("shoal: the work failed (TypeError")
+    assert done.stderr.count("\n") == 1
 
 
 def test_help_and_version_need_no_work():
@@ -102,3 +117,4 @@ def test_help_and_version_need_no_work():
 def test_unknown_words_have_status_2():
     assert run("swim").returncode == 2
     assert run("demo", "--draws", "many").returncode == 2
+    assert run("demo", "--seed", "-1").returncode == 2

@@ -120,6 +120,15 @@ def test_problems_without_an_answer_say_so_in_a_sentence():
         (lambda p: shoal.solve(p, np.ones(4), "average", discount=0.5), "goes with horizon"),
         (lambda p: shoal.solve(p, np.ones(4), "first-exit"), "at least one absorbing"),
         (lambda p: shoal.solve(p, np.ones(4), "first-exit", absorbing=[9]), "absorbing state 9"),
+        (lambda p: shoal.solve(p, ["a"] * 4), "array of numbers"),
+        (lambda p: shoal.solve(p, np.ones(4), "first-exit", absorbing=[0.7]), "state 0.7 is not"),
+        (lambda p: shoal.solve(p, np.ones(4), "first-exit", absorbing=[np.nan]), "nan is not"),
+        (lambda p: shoal.solve(p, np.ones(4), "finite", steps=2.5), "whole number of steps"),
+        (lambda p: shoal.policy(np.ones(4), p, 2.0), "got 2"),
+        (lambda p: shoal.state_cost(np.ones((3, 4)), p), r"shape \(3, 4\) does not fit"),
+        (lambda p: shoal.state_cost(np.ones((3, 4)), p, 0.9, horizon="finite"), "no discount"),
+        (lambda p: shoal.state_cost(np.ones(4), p, horizon="finite"), "got a single one"),
+        (lambda p: shoal.state_cost(np.ones(4), p, average_cost=np.nan), "got nan"),
         (lambda p: shoal.solve(p, np.ones(4), "finite"), "needs steps="),
         (lambda p: shoal.solve(p, np.ones(4), "finite", steps=0), "at least 1 step"),
         (lambda p: shoal.solve(p, np.ones((2, 4)), "finite", steps=5), "6 costs per state"),
@@ -139,6 +148,43 @@ def test_an_absorbing_set_that_cannot_be_reached_is_refused_with_a_state():
     blocks[:2, :2] = blocks[2:, 2:] = 0.5
     with pytest.raises(shoal.InputError, match="from 2 of 4 states, the first is state 2"):
         shoal.solve(blocks, np.ones(4), "first-exit", absorbing=[0])
+
+
+@pytest.mark.parametrize("horizon", ["average", "discounted"])
+def test_an_axis_of_one_bin_is_no_horizon(horizon):
+    space = shoal.StateSpace(shoal.Circular("a", bins=1), shoal.Circular("b", bins=6))
+    passive = shoal.RandomWalk(60.0).on(space)
+    r = np.random.default_rng(0).uniform(size=(1, 6))
+    options = {"discount": 0.9} if horizon == "discounted" else {}
+    assert np.allclose(shoal.state_cost(shoal.solve(passive, r, horizon, **options)), r, atol=1e-9)
+
+
+def test_a_policy_that_falls_apart_has_no_stationary_distribution():
+    solution = shoal.solve(np.eye(2), np.ones(2))
+    with pytest.raises(shoal.InputError, match="falls apart"):
+        solution.stationary()
+
+
+def test_absorbing_states_are_never_left():
+    solution = shoal.solve(random_matrix(6, 2), np.ones(6), "first-exit", absorbing=[2])
+    assert solution.policy()[2].tolist() == [0, 0, 1, 0, 0, 0]
+    assert solution.policy(2).tolist() == [0, 0, 1, 0, 0, 0]
+
+
+@pytest.mark.parametrize("discount", [0.99, 0.99999, 0.9999999])
+def test_contrasts_keep_their_digits_however_near_the_discount_is_to_one(discount):
+    """As γ → 1 the discounted contrasts become those of the average-cost problem."""
+    matrix, r = random_matrix(12, 9), np.random.default_rng(9).uniform(0, 3, 12)
+    solution = shoal.solve(matrix, r, "discounted", discount=discount)
+    limit = shoal.solve(matrix, r).cost_to_go
+    assert solution.converged
+    found = solution.cost_to_go - solution.cost_to_go.min()
+    assert np.abs(found - limit).max() < 10 * (1 - discount) + 1e-7
+
+
+def test_what_is_not_a_number_is_not_taken_for_nothing():
+    found = log_apply(PASSIVES["walk on a circle"], jnp.full(12, 0.0).at[3].set(jnp.nan))
+    assert np.all(np.isnan(found))
 
 
 def test_grids_and_flat_arrays_are_the_same_problem():

@@ -70,14 +70,40 @@ BAD_ROWS = np.array([[0.5, 0.5, 0.0], [0.2, 0.2, 0.2], [0.0, 0.0, 1.0]])
         (np.array([[1.0, 0.0], [np.nan, 1.0]]), r"entry \(1, 0\) is nan"),
         (np.ones((2, 3)) / 3, "square matrix.*2 × 3"),
         (np.ones(4) / 4, "square matrix"),
+        (np.array([["a", "b"], ["c", "d"]]), "matrix of numbers"),
     ],
 )
 def test_matrices_that_are_not_stochastic_are_refused_with_the_entry(matrix, words):
     with pytest.raises(shoal.InputError, match=words):
         MatrixDynamics.of(matrix)
-    if matrix.ndim == 2:
+    if matrix.ndim == 2 and matrix.dtype == float:
         with pytest.raises(shoal.InputError, match=words):
             SparseDynamics.of(sp.csr_array(matrix))
+
+
+def test_rows_that_sum_to_one_in_single_precision_are_good_enough():
+    rows = np.random.default_rng(0).random((30, 30)).astype(np.float32)
+    rows /= rows.sum(axis=1, keepdims=True)
+    for operator in (MatrixDynamics.of(rows), SparseDynamics.of(sp.csr_array(rows))):
+        assert np.abs(np.asarray(operator.dense()).sum(axis=1) - 1).max() < 1e-14
+
+
+def test_an_operator_of_the_users_own_is_held_to_its_rows_too():
+    class Leaky(shoal.PassiveOperator):
+        def apply(self, values):
+            return 1.2 * values
+
+    with pytest.raises(shoal.InputError, match=r"row 0 of Leaky sums to 1\.2"):
+        shoal.solve(Leaky(shape=(3,)), np.ones(3))
+
+
+def test_very_wide_walks_are_uniform_and_quick():
+    circle = np.asarray(shoal.RandomWalk(1e9).on(CIRCLE).dense())
+    assert np.allclose(circle, 1 / 12, atol=1e-15)
+    line = np.asarray(shoal.RandomWalk(1e17).on(shoal.StateSpace(MIXED.axes[1])).dense())
+    assert np.allclose(line, np.array([1, 1.5, 3.5]) / 6, atol=1e-12)
+    near = np.asarray(shoal.RandomWalk(719.0).on(CIRCLE).dense())
+    assert np.allclose(near, 1 / 12, atol=1e-15)  # no jump where the short cut begins
 
 
 def test_a_matrix_of_another_size_than_the_space_is_refused():
@@ -109,3 +135,7 @@ def test_an_unbound_specification_and_a_stranger_are_refused_with_advice():
         as_operator(shoal.RandomWalk(90.0))
     with pytest.raises(shoal.InputError, match="got str"):
         as_operator("random-walk")
+    with pytest.raises(shoal.InputError, match="got type"):
+        as_operator(shoal.RandomWalk, CIRCLE)
+    with pytest.raises(shoal.InputError, match="is no passive dynamics"):
+        as_operator(shoal.Identity(), CIRCLE)

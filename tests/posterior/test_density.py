@@ -62,6 +62,16 @@ def test_states_that_were_never_left_do_not_break_the_density_where_nothing_lead
     assert np.all(np.isfinite(jax.grad(density.log_likelihood)(v)))
 
 
+def test_costs_too_far_apart_for_doubles_are_refused_and_not_misjudged():
+    blocks = np.kron(np.eye(2), np.full((2, 2), 0.5))
+    space = shoal.StateSpace.discrete(4)
+    density = shoal.Model(space, blocks).density(
+        shoal.count_transitions([[0, 1, 0], [2, 3, 2]], space)
+    )
+    v = jnp.array([0.0, 0.5, -800.0, 0.0])
+    assert density.log_likelihood(v) == -np.inf
+
+
 @every_prior
 def test_the_prior_is_what_its_form_says(prior):
     density = shoal.Model(CIRCLE, shoal.Uniform(), prior=prior).density(
@@ -83,7 +93,10 @@ def test_the_prior_is_what_its_form_says(prior):
 def test_the_most_probable_precision_for_known_coefficients_is_where_the_slope_is_zero(prior):
     t = prior.mode_given(3.7, 12)
     slope = jax.grad(prior.log_density, argnums=1)(jnp.asarray(3.7), jnp.asarray(t), 12)
-    assert prior.form == "fixed" or abs(float(slope)) < 1e-9
+    if prior.form == "fixed":
+        assert np.isclose(np.exp(t), prior.value)
+    else:
+        assert abs(float(slope)) < 1e-9
 
 
 def test_dense_sparse_and_structured_passive_dynamics_give_the_same_density():

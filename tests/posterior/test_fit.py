@@ -34,8 +34,42 @@ def test_nothing_can_be_learned_from_no_transitions():
 
 def test_transitions_of_another_space_are_refused():
     transitions = shoal.count_transitions([[0, 1]], NUMBERED)
-    with pytest.raises(shoal.InputError, match=r"shape \(15,\) do not fit a model on \(8, 6\)"):
+    with pytest.raises(shoal.InputError, match="do not fit a model on"):
         shoal.Model(TORUS, shoal.Uniform()).fit(transitions)
+
+
+def test_transitions_of_the_same_shape_but_other_axes_are_refused():
+    distance, speed = (shoal.Interval(name, (0, 1, 2, 3)) for name in ("distance", "speed"))
+    transitions = shoal.count_transitions([[0, 1, 2]], shoal.StateSpace(distance))
+    with pytest.raises(shoal.InputError, match=r"do not fit a model on .*speed"):
+        shoal.Model(shoal.StateSpace(speed), shoal.Uniform()).fit(transitions)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: shoal.Model(NUMBERED, shoal.Uniform()).fit([[0, 1]]), "count_transitions"),
+        (lambda: shoal.Model("local", shoal.Uniform()), "needs a StateSpace, got str"),
+        (lambda: shoal.Model(NUMBERED, shoal.Uniform(), prior="precision"), "a prior is Prior"),
+        (lambda: shoal.Model(NUMBERED, shoal.Uniform(), discount=None), "got None"),
+        (lambda: shoal.Model(NUMBERED, shoal.Uniform(), basis=shoal.Gaussian), "a basis is"),
+        (
+            lambda: shoal.Model(NUMBERED, shoal.Identity()).fit(
+                shoal.count_transitions([[0, 1]], NUMBERED)
+            ),
+            "no passive dynamics",
+        ),
+        (
+            lambda: shoal.Model(NUMBERED, shoal.Uniform(), shoal.Uniform()).fit(
+                shoal.count_transitions([[0, 1]], NUMBERED)
+            ),
+            "no basis",
+        ),
+    ],
+)
+def test_slips_get_a_sentence(make, words):
+    with pytest.raises(shoal.InputError, match=words):
+        make()
 
 
 @pytest.mark.parametrize("discount", [-0.1, 1.1, float("nan")])
@@ -118,6 +152,40 @@ def test_notes_say_what_the_data_cannot_tell():
     few = shoal.count_transitions([[0, 1, 0]], TORUS)
     words = str(shoal.Model(TORUS, shoal.Uniform()).fit(few, "laplace").diagnostics())
     assert "46 of 48 states were never entered" in words
+
+
+def test_without_a_future_nothing_can_be_learned_and_that_is_said():
+    few = shoal.count_transitions([[0, 1, 0]], TORUS)
+    fit = shoal.Model(TORUS, shoal.Uniform(), discount=0.0).fit(few, "map")
+    assert not fit.diagnostics().trusted
+    assert "discount of 0" in str(fit.diagnostics())
+
+
+def test_what_an_absorbing_state_costs_is_not_made_up():
+    matrix = np.array([[1.0, 0, 0, 0], [0.3, 0.4, 0.3, 0], [0, 0.3, 0.4, 0.3], [0, 0, 0.5, 0.5]])
+    space = shoal.StateSpace.discrete(4)
+    r = np.array([3.0, 1.0, 0.5, 2.0])
+    solution = shoal.solve(matrix, r, "first-exit")
+    states = shoal.simulate_decisions(solution, agents=3000, steps=40, seed=1)
+    fit = shoal.Model(space, matrix).fit(shoal.count_transitions(states, space), "laplace", seed=1)
+    found = fit.state_cost.mean(("chain", "draw")).values
+    assert np.isnan(found[0])
+    assert np.nanmin(found) == pytest.approx(0, abs=1e-12)
+    assert np.allclose(found[1:], r[1:] - 0.5, atol=0.15)
+    assert int(fit.level_weights[0]) < 3001 < int(fit.arrivals[0])
+    assert "never left passively" in str(fit.diagnostics())
+
+
+def test_a_handful_of_draws_is_called_that():
+    assert "Fewer than 25 draws" in str(fitted("laplace", draws=2).diagnostics())
+
+
+def test_a_complete_basis_keeps_its_coefficients():
+    space = shoal.StateSpace(shoal.Circular("angle", bins=5))
+    transitions = shoal.count_transitions([[0, 1, 2, 3, 4, 0]], space)
+    fit = shoal.Model(space, shoal.Uniform(), shoal.Fourier(2)).fit(transitions, "map")
+    beta = fit.data["posterior"]["coefficients"].values[0, 0]
+    assert np.allclose(shoal.Fourier(2).on_axis(space.axes[0]) @ beta, fit.sampled.values[0, 0])
 
 
 def test_the_summary_agrees_with_the_draws_it_sums_up():

@@ -10,7 +10,8 @@ from scipy.stats import gamma, norm
 import shoal
 from posterior_problems import SPP, random_transitions, spp_transitions
 from registries import METHODS, PRIORS, TORUS
-from shoal.posterior.laplace import log_posteriors
+from shoal.posterior import laplace
+from shoal.posterior.laplace import laplace_node, log_posteriors
 
 every_method = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS.keys())
 
@@ -209,9 +210,72 @@ def test_nuts_agrees_with_brute_force_integration(form):
         assert abs(values.std() / s - 1) < 4 * np.sqrt(2) / np.sqrt(2 * 10_000)
 
 
+@pytest.mark.parametrize("form", ["precision", "inverse-sd"])
+def test_laplace_is_nested_its_precision_is_that_of_brute_force(form):
+    """Few data, so that the precision is wide and skewed, and β depends on it."""
+    space = shoal.StateSpace.discrete(2)
+    prior = shoal.Prior(form, shape=3.0, rate=2.0)
+    dense = np.array([[0.6, 0.4], [0.3, 0.7]])
+    transitions = shoal.count_transitions([[0, 1, 1, 0, 0, 1, 1, 1, 1, 0, 1]], space)
+    mean, sd = exact_moments(dense, transitions.matrix(), prior)
+    fit = shoal.Model(space, dense, prior=prior).fit(transitions, "laplace", draws=5000, seed=8)
+    assert fit.facts["converged"]
+    assert fit.facts["pareto_k"] < 0.5
+    v = fit.sampled.values
+    t = np.log(fit.data["posterior"]["precision"].values) / prior.power
+    for values, m, s in ((v[..., 0] - v[..., 1], mean[0], sd[0]), (t, mean[1], sd[1])):
+        assert abs(values.mean() - m) < 0.1 * s  # the approximation's own error
+        assert abs(values.std() / s - 1) < 0.1
+    low, high = np.quantile(t, [0.25, 0.75])
+    contrast = v[..., 0] - v[..., 1]
+    assert contrast[t < low].std() > 1.15 * contrast[t > high].std()
+
+
+@pytest.mark.parametrize(("size", "path"), [(20, [0, 1]), (36, [0, 5, 3]), (2, [0, 1, 1])])
+def test_laplace_draws_the_precision_from_its_marginal_however_skewed(size, path):
+    space = shoal.StateSpace.discrete(size)
+    model = shoal.Model(space, shoal.Uniform(), prior=shoal.Prior(shape=1.0, rate=1.0))
+    transitions = shoal.count_transitions([path], space)
+    density = model.density(transitions)
+    places = np.linspace(-15, 6, 400)
+    heights = [laplace_node(density, t, jnp.zeros(size)).log_weight for t in places]
+    weight = np.exp(np.array(heights) - logsumexp(heights))
+    mean = weight @ places
+    sd = np.sqrt(weight @ places**2 - mean**2)
+    fit = model.fit(transitions, "laplace", draws=5000, seed=1)
+    t = np.log(fit.data["posterior"]["precision"].values)
+    assert abs(t.mean() - mean) < 0.05 * sd
+    assert abs(t.std() / sd - 1) < 0.05
+
+
+def test_the_mode_is_where_the_marginal_of_the_precision_is_highest(flock):
+    model, transitions, _, _ = flock
+    density = model.density(transitions)
+    fit = model.fit(transitions, "map")
+    t = float(np.log(fit.data["posterior"]["precision"].values[0, 0]))
+    beta = jnp.asarray(fit.sampled.values[0, 0])
+    heights = [laplace_node(density, t + step, beta).log_weight for step in (-0.05, 0.0, 0.05)]
+    assert heights[1] > max(heights[0], heights[2])
+
+
+@pytest.mark.parametrize("method", ["map", "laplace"])
+def test_a_precision_that_is_not_found_is_admitted(method, monkeypatch):
+    monkeypatch.setattr(laplace, "MAX_CLIMBS", 0)
+    fit = small_fit(method)
+    assert fit.facts["converged"] is False
+    assert not fit.diagnostics().trusted
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [
+        (lambda: shoal.Laplace(spacing=0.0), "spacing lies between 0 and 2, got 0"),
+        (lambda: shoal.Laplace(depth=-1.0), "depth"),
+        (lambda: shoal.NUTS(workers=-1), "workers=-1"),
+        (lambda: shoal.Prior(shape="a"), "shape of a prior must be positive"),
+        (lambda: small_fit("map", seed=-1), "0 or more; got -1"),
+        (lambda: small_fit("map", seed=None), "got None"),
+        (lambda: small_fit("map", draws=5.5), "1 draw are needed"),
         (lambda: shoal.NUTS(warmup=10), "50 draws or more, got 10"),
         (lambda: shoal.NUTS(target_acceptance=1.2), "between 0 and 1, got 1.2"),
         (lambda: shoal.NUTS(max_tree_depth=0), "between 1 and 20"),
@@ -230,6 +294,15 @@ def test_settings_that_make_no_sense_are_refused_with_the_value(make, words):
         make()
 
 
+def test_a_prior_too_weak_for_laplace_is_refused_in_words(monkeypatch):
+    def singular(*matrix, **options):
+        raise np.linalg.LinAlgError
+
+    monkeypatch.setattr(laplace, "cholesky", singular)
+    with pytest.raises(shoal.InputError, match="the prior is too weak"):
+        small_fit("laplace")
+
+
 def test_progress_is_reported_and_reaches_its_end():
     reports = []
     passive = shoal.RandomWalk(60.0)
@@ -245,3 +318,20 @@ def test_progress_is_reported_and_reaches_its_end():
     sampled = [report for report in reports if report[0] == "NUTS"]
     assert sampled[-1][1:] == (200, 200)
     assert [done for _, done, _ in sampled] == sorted(done for _, done, _ in sampled)
+
+
+def test_an_interrupted_run_stops_within_a_chunk():
+    passive = shoal.RandomWalk(60.0)
+    transitions = random_transitions(passive.on(TORUS), TORUS)
+    reports = []
+
+    def interrupt(stage, done, total):
+        reports.append(done)
+        if stage == "NUTS" and done >= 200:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        shoal.Model(TORUS, passive).fit(
+            transitions, shoal.NUTS(warmup=100), chains=2, draws=100_000, progress=interrupt
+        )
+    assert max(reports) < 1000

@@ -4,6 +4,8 @@ import errno
 import json
 import os
 import shutil
+import subprocess
+import sys
 
 import h5py
 import numpy as np
@@ -13,7 +15,7 @@ import scipy.sparse as sp
 import shoal
 from posterior_problems import random_transitions
 from registries import BASES, MIXED, NUMBERED, TORUS, Lazy, random_graph, random_matrix
-from shoal.posterior import storage
+from shoal import files
 
 MODELS = {
     "walk": shoal.Model(TORUS, shoal.RandomWalk((60.0, 90.0)), discount=0.9),
@@ -63,6 +65,35 @@ def test_a_nuts_fit_comes_back_with_its_convergence_figures(tmp_path):
     again = shoal.load_fit(fit.save(tmp_path / "fit.nc"))
     assert again.data["convergence"].to_dataset().identical(fit.data["convergence"].to_dataset())
     assert again.diagnostics().numbers == fit.diagnostics().numbers
+
+
+def test_numbers_from_numpy_are_as_good_as_any(tmp_path):
+    code = """
+import sys, numpy as np, shoal
+space = shoal.StateSpace(shoal.Circular("a", bins=np.int64(6)))
+basis = shoal.Gaussian(every=np.int64(2), width=np.float32(30))
+model = shoal.Model(space, shoal.RandomWalk(np.float64(60)), basis, np.float32(0.5))
+counts = shoal.count_transitions(np.array([[0, 1, 2, 3, 4, 5, 0]]), space)
+method = shoal.NUTS(warmup=np.int64(50))
+fit = model.fit(counts, method, chains=np.int64(1), draws=np.int32(25), seed=np.int64(3))
+again = shoal.load_fit(fit.save(sys.argv[1]))
+assert again.model.space == space and again.model.basis == basis
+assert again.data.attrs == fit.data.attrs
+"""
+    command = [sys.executable, "-c", code, str(tmp_path / "fit.nc")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_an_interrupt_while_writing_leaves_nothing(good, monkeypatch):
+    def interrupt(handle):
+        raise KeyboardInterrupt
+
+    fit = shoal.load_fit(good)
+    monkeypatch.setattr(files.os, "fsync", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        fit.save(good.with_name("other.nc"))
+    assert [path.name for path in good.parent.iterdir()] == ["good.nc"]
 
 
 def test_settings_and_versions_are_inside(tmp_path):
@@ -127,6 +158,12 @@ DAMAGES = {
     "wrong field": (set_model(basis={"kind": "Gaussian", "evil": 1}), "does not fit"),
     "wrong axes": (set_model(axes=[{"kind": "Circular", "bins": 5}]), "do not fit states"),
     "wrong discount": (set_model(discount=7), r"lies in \[0, 1\], got 7"),
+    "an axis that is none": (set_model(axes=[{"kind": "Identity"}]), "damaged|made of axes"),
+    "no costs": (lambda f: f["posterior"].__delitem__("cost_to_go"), "lacks posterior/cost_to_go"),
+    "no facts": (lambda f: f.attrs.__setitem__("facts", "{}"), "whether it converged"),
+    "broken facts": (lambda f: f.attrs.__setitem__("facts", "{"), "damaged description"),
+    "nan": (lambda f: f["posterior/cost_to_go"].__setitem__(0, np.nan), "not finite"),
+    "nuts without figures": (lambda f: f.attrs.__setitem__("method", "nuts"), "lacks"),
     "not json": (lambda f: f.attrs.__setitem__("model", "{"), "damaged description"),
 }
 
@@ -151,7 +188,7 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_else(good, monkeypatch):
     def full(handle):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(storage.os, "fsync", full)
+    monkeypatch.setattr(files.os, "fsync", full)
     with pytest.raises(shoal.OutputError, match="No space left on device"):
         fit.save(good)
     assert good.read_bytes() == before

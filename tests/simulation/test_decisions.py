@@ -39,12 +39,32 @@ def test_long_runs_visit_states_as_often_as_the_stationary_distribution_says():
     assert statistic < chi2.ppf(1 - 1e-5, 11)
 
 
+def test_a_finite_horizon_has_its_own_policy_at_every_step():
+    costs = np.array([[0.0, 0.0], [40.0, 0.0], [0.0, 40.0]])  # be in 1, then in 0
+    solution = shoal.solve(np.full((2, 2), 0.5), costs, "finite")
+    states = shoal.simulate_decisions(solution, agents=50, steps=2, seed=0)
+    assert np.all(states[:, 1] == 1)
+    assert np.all(states[:, 2] == 0)
+    with pytest.raises(shoal.InputError, match="has 2 decisions, got steps=3"):
+        shoal.simulate_decisions(solution, agents=1, steps=3, seed=0)
+
+
+def test_nobody_leaves_an_absorbing_state():
+    solution = shoal.solve(np.full((4, 4), 0.25), np.ones(4), "first-exit", absorbing=[1])
+    states = shoal.simulate_decisions(solution, agents=200, steps=30, seed=0)
+    for path in states:
+        ends = np.flatnonzero(path == 1)
+        assert ends.size == 0 or np.all(path[ends[0] :] == 1)
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
         ({"agents": 0}, "at least 1 agent"),
         ({"start": np.array([0, 99])}, "between 0 and 11"),
         ({"start": np.array([0])}, "needs 2 states"),
+        ({"start": np.array([0.0, 1.0])}, "whole numbers"),
+        ({"seed": -1}, "a seed is a whole number, 0 or more; got -1"),
     ],
 )
 def test_bad_input_is_refused(options, words):

@@ -62,12 +62,16 @@ def test_edges_that_do_not_increase_are_refused_with_the_edges(edges):
         shoal.Interval("distance", edges)
 
 
-@pytest.mark.parametrize("name", ["", "chain", "draw", "a/b"])
+@pytest.mark.parametrize("name", ["", "chain", "draw", "a/b", "arrivals", "mean", "quantile"])
 def test_names_that_results_need_for_themselves_are_refused(name):
     with pytest.raises(shoal.InputError, match="cannot be named"):
         shoal.Circular(name)
 
 
 def test_an_axis_without_bins_is_refused():
-    with pytest.raises(shoal.InputError, match="at least 1 bin"):
+    with pytest.raises(shoal.InputError, match="whole number of bins, 1 or more; got 0"):
         shoal.Circular("local", bins=0)
+    with pytest.raises(shoal.InputError, match=r"got 36\.5"):
+        shoal.Circular("local", bins=36.5)
+    with pytest.raises(shoal.InputError, match="edges of axis 'd' are numbers"):
+        shoal.Interval("d", 5)

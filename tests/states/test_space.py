@@ -31,6 +31,21 @@ def test_locating_marks_what_has_no_bin_and_says_on_which_axis():
     assert distance.tolist() == [True, False]
 
 
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: shoal.StateSpace("local"), "made of axes such as Circular, got 'local'"),
+        (lambda: shoal.StateSpace.discrete("3"), "got '3'"),
+        (lambda: TORUS.encode(np.zeros(3), np.zeros(2)), "numbers of one shape"),
+        (lambda: TORUS.decode([0.5]), "whole numbers, got float64"),
+        (lambda: TORUS.decode([48]), "state 48 is out of range"),
+    ],
+)
+def test_slips_get_a_sentence(make, words):
+    with pytest.raises(shoal.InputError, match=words):
+        make()
+
+
 def test_two_axes_of_the_same_name_are_refused():
     with pytest.raises(shoal.InputError, match="different names"):
         shoal.StateSpace(shoal.Circular("a"), shoal.Circular("a"))
@@ -39,7 +54,7 @@ def test_two_axes_of_the_same_name_are_refused():
 def test_a_space_without_axes_or_states_is_refused():
     with pytest.raises(shoal.InputError, match="at least one axis"):
         shoal.StateSpace()
-    with pytest.raises(shoal.InputError, match="at least 1 state"):
+    with pytest.raises(shoal.InputError, match="whole number of states, 1 or more; got 0"):
         shoal.StateSpace.discrete(0)
 
 

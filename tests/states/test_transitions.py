@@ -47,7 +47,8 @@ def test_a_matrix_of_counts_comes_back_as_it_was():
         ([0, -1], "state -1 is out of range"),
         ([0.0, 1.5], "whole numbers, got 1.5"),
         ([0.0, float("nan")], "whole numbers, got nan"),
-        (["a", "b"], "whole numbers"),
+        (["a", "b"], "whole numbers, got .a"),
+        ([0, None, 1], "whole numbers, got None"),
     ],
 )
 def test_states_that_are_not_in_the_space_are_refused_by_name(sequence, words):
@@ -60,6 +61,20 @@ def test_matrices_of_the_wrong_size_or_with_negative_counts_are_refused():
         Transitions.from_matrix(np.ones((3, 3), dtype=int), NUMBERED)
     with pytest.raises(shoal.InputError, match="not negative"):
         Transitions.from_matrix(-np.eye(15, dtype=int), NUMBERED)
+
+
+@pytest.mark.parametrize("flat", [[0, 2, 1], np.array([0, 2, 1])])
+def test_a_flat_list_of_states_is_refused_with_how_it_should_look(flat):
+    with pytest.raises(shoal.InputError, match="one sequence of states for each animal"):
+        shoal.count_transitions(flat, NUMBERED)
+
+
+@pytest.mark.parametrize(
+    ("counts", "words"), [([1, 2.5], "got 2.5"), ([1, np.inf], "got inf"), (["a", "b"], "whole")]
+)
+def test_counts_that_are_none_are_refused_by_name(counts, words):
+    with pytest.raises(shoal.InputError, match=words):
+        Transitions.from_pairs([0, 1], [1, 2], NUMBERED, counts)
 
 
 def test_transitions_on_different_spaces_cannot_be_added():

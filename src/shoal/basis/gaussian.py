@@ -52,9 +52,18 @@ class Gaussian:
                 f"Gaussian functions need a distance between states, axis {axis.name!r} has none"
             )
         centres = axis.centres[:: self.every]
-        width = self.width or float(np.mean(axis.widths)) * self.every * HALF_HEIGHT
+        width = self.width or HALF_HEIGHT * _spacing(axis, centres)
         if self.circular and isinstance(axis, Circular):
             distance = difference(axis.centres[:, None], centres[None, :])
         else:
             distance = axis.centres[:, None] - centres[None, :]
         return np.asarray(np.exp(-0.5 * (distance / width) ** 2))
+
+
+def _spacing(
+    axis: Axis, centres: Float[np.ndarray, " functions"]
+) -> Float[np.ndarray, " functions"]:
+    """The distance of each centre to its neighbours: the mean of both sides on uneven axes."""
+    if len(centres) == 1:
+        return np.array([float(np.sum(axis.widths))])
+    return np.asarray(np.abs(np.gradient(centres)))

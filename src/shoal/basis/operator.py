@@ -34,8 +34,9 @@ class BasisOperator(eqx.Module):
         return self.map.dense()
 
     def support(self) -> Bool[np.ndarray, "*grid"]:
-        """Where at least one function of the basis is not zero."""
-        return np.asarray(self.map.squared().apply(jnp.ones(self.map.in_shape)) > 0)
+        """Where the functions of the basis amount to something: a thousandth of the most."""
+        size = np.sqrt(np.asarray(self.map.squared().apply(jnp.ones(self.map.in_shape))))
+        return np.asarray(size > 1e-3 * size.max())
 
 
 @runtime_checkable

@@ -37,7 +37,7 @@ def shoal(
 @app.command()
 def demo(
     out: Annotated[Path, typer.Option(help="The folder to write to.")] = Path("demo"),
-    seed: Annotated[int, typer.Option(help="The same seed gives the same result.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same result.")] = 1,
     draws: Annotated[
         int, typer.Option(min=100, help="Draws per chain; the paper has 4000.")
     ] = 4000,
@@ -83,3 +83,9 @@ def main() -> None:
             raise
         typer.echo(f"shoal: {error}", err=True)
         sys.exit(2)
+    except Exception as error:
+        if "--debug" in sys.argv:
+            raise
+        words = " ".join(f"{type(error).__name__}: {error}".split())
+        typer.echo(f"shoal: the work failed ({words}); --debug shows where", err=True)
+        sys.exit(1)

@@ -1,5 +1,6 @@
 """Costs along one axis: a line with its band for each fit, and the truth where it is known."""
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,12 +10,12 @@ from jaxtyping import Float, Int
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from shoal.figures.style import BLUE, GREY, INK, ORANGE, STYLE
+from shoal.figures.style import BLUE, GREEN, GREY, INK, ORANGE, PURPLE, STYLE
 from shoal.states import Axis, Circular
 
-COLOURS = (BLUE, ORANGE)
+COLOURS = (BLUE, ORANGE, GREEN, PURPLE)
 UNVISITED = "never entered"
-DASHES = ("-", (0, (4, 2)))
+DASHES = ("-", (0, (4, 2)), (0, (1, 1)), (0, (6, 2, 1, 2)))
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,8 @@ def cost_lines(
 
 def _draw_panel(axes: Axes, axis: Axis, panel: Panel, arrivals: Int[np.ndarray, " bins"]) -> None:
     _shade_unvisited(axes, axis, arrivals)
-    for curve, colour, dash in zip(panel.curves, COLOURS, DASHES, strict=False):
+    looks = zip(itertools.cycle(COLOURS), itertools.cycle(DASHES), strict=True)
+    for curve, (colour, dash) in zip(panel.curves, looks, strict=False):
         x, mean, lower, upper = _round(axis, curve.mean, curve.lower, curve.upper)
         axes.fill_between(x, lower, upper, color=colour, alpha=0.25, linewidth=0)
         axes.plot(x, mean, color=colour, linestyle=dash, label=f"{curve.label}, 95 % interval")
@@ -89,8 +91,8 @@ def _draw_panel(axes: Axes, axis: Axis, panel: Panel, arrivals: Int[np.ndarray, 
 
 
 def _draw_arrivals(axes: Axes, axis: Axis, arrivals: Int[np.ndarray, " bins"]) -> None:
-    x, counts = _round(axis, arrivals.astype(float))
-    axes.bar(x, counts, width=0.8 * float(np.mean(axis.widths)), color=GREY)
+    x, counts, widths = _round(axis, arrivals.astype(float), axis.widths)
+    axes.bar(x, counts, width=0.8 * widths, color=GREY)
     axes.set_yscale("log")
     axes.set_ylim(0.5, None)
     axes.set_xlabel(axis.label)
@@ -100,10 +102,9 @@ def _draw_arrivals(axes: Axes, axis: Axis, arrivals: Int[np.ndarray, " bins"]) -
 
 def _shade_unvisited(axes: Axes, axis: Axis, arrivals: Int[np.ndarray, " bins"]) -> None:
     """A grey field behind the states that were never entered."""
-    x, counts = _round(axis, arrivals.astype(float))
-    half = float(np.mean(axis.widths)) / 2
+    x, counts, widths = _round(axis, arrivals.astype(float), axis.widths)
     label = UNVISITED
-    for place in x[counts == 0]:
+    for place, half in zip(x[counts == 0], widths[counts == 0] / 2, strict=True):
         axes.axvspan(place - half, place + half, color=GREY, alpha=0.18, linewidth=0, label=label)
         label = "_nolegend_"
 

@@ -7,10 +7,13 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from shoal.posterior.storage import write_whole
+from shoal.files import write_whole
 
 # Okabe and Ito's palette, told apart by colour-blind readers and in grey
-INK, BLUE, ORANGE, GREEN, GREY = "#222222", "#0072B2", "#D55E00", "#009E73", "#8C8C8C"
+INK, BLUE, ORANGE, GREEN, PURPLE, GREY = (
+    *("#222222", "#0072B2", "#D55E00", "#009E73"),
+    *("#CC79A7", "#8C8C8C"),
+)
 
 STYLE: dict[Any, Any] = {
     "font.size": 10.0,

@@ -3,13 +3,10 @@
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from shoal.lmdp.log_space import log_apply
+from shoal.lmdp.log_space import EPSILON, log_apply
 from shoal.passive import PassiveOperator
-
-EPSILON = float(np.finfo(float).eps)
 
 BLOCK = 50
 """Iterations between looks at whether plain iteration still gets nearer."""
@@ -23,7 +20,8 @@ def z_iteration(
     The ratios (Mz)_i / z_i of a positive z enclose the principal eigenvalue of M (Collatz and
     Wielandt), so the spread of their logarithms bounds the error of log λ; iteration stops when it
     is below the tolerance, or as small as rounding allows. Where plain iteration cycles, half of z
-    is kept at each step.
+    is kept at each step. Where sets of states are all but cut off from each other, λ is found
+    long before the cost-to-go between them.
     """
     log_z = -cost
     spread, iterations, lazy = float("inf"), 0, False
@@ -62,7 +60,7 @@ def _block(
         centre = (low + high) / 2
         image = image - centre
         new = jnp.where(lazy, jnp.logaddexp(image, log_z) - jnp.log(2.0), image)
-        rounding = 8 * EPSILON * jnp.max(jnp.abs(image))
+        rounding = 32 * EPSILON * (1 + jnp.max(jnp.abs(image)))
         spread = jnp.maximum(high - low - rounding, 0.0)
         return new - jnp.max(new), centre, spread, count + 1
 

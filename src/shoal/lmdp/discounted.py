@@ -3,13 +3,10 @@
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float
 
-from shoal.lmdp.log_space import log_apply
+from shoal.lmdp.log_space import EPSILON, log_apply
 from shoal.passive import PassiveOperator
-
-EPSILON = float(np.finfo(float).eps)
 
 
 @eqx.filter_jit
@@ -22,18 +19,23 @@ def _iterate(
 ) -> tuple[Float[Array, "*grid"], Float[Array, ""], Array]:
     weight = discount / (1 - discount)
 
-    def unfinished(carry: tuple[Array, Array, Array]) -> Array:
-        return (carry[1] > tolerance) & (carry[2] < limit)
+    def unfinished(carry: tuple[Array, Array, Array, Array]) -> Array:
+        return (carry[2] > tolerance) & (carry[3] < limit)
 
-    def step(carry: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
-        v, _, count = carry
+    def step(carry: tuple[Array, Array, Array, Array]) -> tuple[Array, Array, Array, Array]:
+        v, _, _, count = carry  # v has minimum 0; its level is worked out below
         new = cost - log_apply(passive, -discount * v)
         low, high = jnp.min(new - v), jnp.max(new - v)
-        rounding = 8 * EPSILON * jnp.max(jnp.abs(new))
+        level = jnp.min(new)
+        rounding = 32 * EPSILON * (1 + jnp.max(jnp.abs(new)))
         error = weight * jnp.maximum(high - low - rounding, 0.0)
-        return new + weight * (low + high) / 2, error, count + 1
+        rest = level + weight * (low + high) / 2
+        return new - level, rest, error, count + 1
 
-    return jax.lax.while_loop(unfinished, step, (cost, jnp.asarray(jnp.inf), jnp.asarray(0)))
+    lowest = jnp.min(cost)
+    start = (cost - lowest, lowest, jnp.asarray(jnp.inf), jnp.asarray(0))
+    v, level, error, count = jax.lax.while_loop(unfinished, step, start)
+    return v + level, error, count
 
 
 def discounted_iteration(
@@ -47,7 +49,8 @@ def discounted_iteration(
 
     The iteration is monotone and shrinks constants by γ, so the least and the largest change
     enclose the solution (MacQueen): it moves to the middle and stops when the bounds are within
-    the tolerance (beyond what rounding allows), however near γ is to 1.
+    the tolerance, or as near as rounding allows, however near γ is to 1. v is iterated with
+    minimum 0 and its level kept apart, so that contrasts keep their digits.
     """
     v, error, steps = _iterate(passive, cost, discount, tolerance, max_iterations)
     return v, bool(error <= tolerance), int(steps)

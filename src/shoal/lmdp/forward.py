@@ -1,18 +1,17 @@
 """Forward problems: from state costs to the cost-to-go."""
 
-from collections.abc import Iterable
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool
 
 from shoal.errors import InputError
 from shoal.lmdp.average import z_iteration
 from shoal.lmdp.discounted import discounted_iteration
 from shoal.lmdp.finite import backward_recursion
 from shoal.lmdp.first_exit import exit_iteration
-from shoal.lmdp.policies import as_grid
+from shoal.lmdp.policies import as_grid, as_numbers, checked_discount
 from shoal.lmdp.solution import Solution
 from shoal.passive import PassiveOperator, as_operator
 
@@ -21,12 +20,12 @@ HORIZONS = ("average", "first-exit", "discounted", "finite")
 
 def solve(
     passive: Any,
-    cost: Float[np.ndarray, "..."],
+    cost: Any,
     horizon: str = "average",
     *,
     discount: float | None = None,
-    absorbing: Iterable[int] | Bool[np.ndarray, "*grid"] | None = None,
-    steps: int | None = None,
+    absorbing: Any = None,
+    steps: Any = None,
     tolerance: float = 1e-12,
     max_iterations: int = 100_000,
 ) -> Solution:
@@ -93,30 +92,22 @@ def solve(
     )
 
 
-def checked_discount(discount: float | None) -> float:
-    """A discount in [0, 1]."""
-    if discount is None or not 0 <= discount <= 1:
-        raise InputError(f"a discount lies in [0, 1], got {discount}")
-    return float(discount)
-
-
-def absorbing_mask(
-    passive: PassiveOperator, absorbing: Iterable[int] | Bool[np.ndarray, "*grid"] | None
-) -> Bool[np.ndarray, "*grid"]:
+def absorbing_mask(passive: PassiveOperator, absorbing: Any) -> Bool[np.ndarray, "*grid"]:
     """Which states are absorbing, shaped like the grid."""
     if absorbing is None:
         numbers = jnp.arange(passive.size)
         mask = np.asarray(jnp.exp(passive.log_probability(numbers, numbers))) >= 1 - 1e-12
     else:
-        given = np.asarray(list(absorbing) if not isinstance(absorbing, np.ndarray) else absorbing)
+        given = np.atleast_1d(as_numbers(absorbing, "absorbing"))
+        if np.asarray(absorbing).dtype == bool:
+            given = given.astype(bool)
         mask = np.zeros(passive.size, dtype=bool)
         if given.dtype == bool:
             if given.size != passive.size:
                 raise InputError(f"{given.size} absorbing marks do not fit {passive.size} states")
             mask = given.ravel().copy()
-        elif given.size and (given.min() < 0 or given.max() >= passive.size):
-            outside = given[(given < 0) | (given >= passive.size)][0]
-            raise InputError(f"absorbing state {outside} is not one of {passive.size} states")
+        elif np.any(wrong := ~np.isin(given, np.arange(passive.size))):
+            raise InputError(f"absorbing state {given[wrong][0]:g} is not one of {passive.size}")
         else:
             mask[given.astype(int)] = True
     if not mask.any():
@@ -133,8 +124,10 @@ def _refuse_strangers(horizon: str, **options: Any) -> None:
             raise InputError(f"{name} goes with horizon={owner[name]!r}, not with {horizon!r}")
 
 
-def _finite(passive: PassiveOperator, cost: Any, steps: int | None) -> Solution:
-    array = np.asarray(cost, dtype=float)
+def _finite(passive: PassiveOperator, cost: Any, steps: Any) -> Solution:
+    array = as_numbers(cost, "cost")
+    if steps is not None and steps != int(steps):
+        raise InputError(f"a finite horizon has a whole number of steps, got {steps}")
     single = array.shape in (passive.shape, (passive.size,))
     if single and steps is None:
         raise InputError(

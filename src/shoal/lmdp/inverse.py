@@ -1,40 +1,41 @@
 """From the cost-to-go back to the state costs (eq. estimatecosts, with its sign mended)."""
 
-from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 
 from shoal.errors import InputError
-from shoal.lmdp.forward import absorbing_mask, checked_discount
+from shoal.lmdp.forward import HORIZONS, absorbing_mask
 from shoal.lmdp.log_space import log_apply
-from shoal.lmdp.policies import as_grid
+from shoal.lmdp.policies import as_grid, as_numbers, checked_discount
 from shoal.lmdp.solution import Solution
 from shoal.passive import PassiveOperator, as_operator
 
 
 def state_cost(
-    cost_to_go: Solution | Float[np.ndarray, "..."],
+    cost_to_go: Solution | Any,
     passive: Any = None,
     discount: float = 1.0,
     *,
+    horizon: str | None = None,
     average_cost: float = 0.0,
-    absorbing: Iterable[int] | Bool[np.ndarray, "*grid"] | None = None,
+    absorbing: Any = None,
 ) -> Float[np.ndarray, "..."]:
     """r_i = v_i + log Σ_j p̄_ij e^{−γ v_j} + c: the inverse of ``solve``.
 
     Parameters
     ----------
     cost_to_go
-        v, shaped like the grid or flat, or with a leading axis of steps for a finite horizon; or a
-        whole ``Solution``, which knows all that follows.
+        v, shaped like the grid or flat; or a whole ``Solution``, which knows all that follows.
     passive
         P̄, as for ``solve``.
     discount
         γ.
+    horizon
+        ``"finite"`` where v has a leading axis of steps, the last one terminal.
     average_cost
         c = −log λ, of an average-cost problem. Without it such costs come back up to that constant.
     absorbing
@@ -55,14 +56,19 @@ def state_cost(
     if passive is None:
         raise InputError("state_cost needs the passive dynamics, or a whole Solution")
     operator, gamma = as_operator(passive), checked_discount(discount)
-    array = np.asarray(cost_to_go, dtype=float)
-    if array.ndim > 1 and array.shape[1:] in (operator.shape, (operator.size,)):
-        return _finite(operator, array)
-    v = as_grid(array, operator, "cost_to_go")
+    if horizon == "finite":
+        if gamma != 1 or average_cost != 0 or absorbing is not None:
+            raise InputError("a finite horizon has no discount, average cost or absorbing states")
+        return _finite(operator, as_numbers(cost_to_go, "cost_to_go"))
+    if horizon not in (None, *HORIZONS):
+        raise InputError(f"horizon is one of {', '.join(HORIZONS)}; got {horizon!r}")
+    if not np.isfinite(average_cost):
+        raise InputError(f"an average cost is a finite number, got {average_cost}")
+    v = as_grid(cost_to_go, operator, "cost_to_go")
     r = v + log_apply(operator, -gamma * v) + average_cost
     if absorbing is not None:
         r = jnp.where(jnp.asarray(absorbing_mask(operator, absorbing)), v, r)
-    return np.asarray(r).reshape(array.shape)
+    return np.asarray(r).reshape(np.shape(cost_to_go))
 
 
 def _of_solution(solution: Solution) -> Float[np.ndarray, "..."]:
@@ -70,6 +76,7 @@ def _of_solution(solution: Solution) -> Float[np.ndarray, "..."]:
         solution.cost_to_go,
         solution.passive,
         solution.discount,
+        horizon=solution.horizon,
         average_cost=solution.average_cost or 0.0,
         absorbing=solution.absorbing or None,
     )
@@ -79,6 +86,8 @@ def _finite(
     passive: PassiveOperator, cost_to_go: Float[np.ndarray, "times ..."]
 ) -> Float[np.ndarray, "times ..."]:
     """r_t = v_t + log P̄ e^{−v_{t+1}}, and the terminal cost as it is."""
+    if cost_to_go.ndim < 2:
+        raise InputError("a finite horizon has a cost-to-go for every step, got a single one")
     v = [as_grid(row, passive, "cost_to_go") for row in cost_to_go]
     costs = [now + log_apply(passive, -ahead) for now, ahead in pairwise(v)]
     return np.asarray(jnp.stack([*costs, v[-1]])).reshape(cost_to_go.shape)

@@ -5,12 +5,15 @@ from collections.abc import Callable
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from shoal.passive import PassiveOperator
 
-BAND = 400.0
-"""Logarithms handled at once: e^±200 leaves room for passive probabilities down to e^−500."""
+EPSILON = float(np.finfo(float).eps)
+
+BAND = 300.0
+"""Logarithms handled at once: e^−300 leaves room for passive probabilities down to e^−400."""
 
 
 @eqx.filter_jit
@@ -35,7 +38,7 @@ def _in_bands(
 
     The values are cut into bands of logarithms narrow enough for doubles; A is applied to each
     band by itself and the results are added in log space. One application suffices for a range
-    below 400; since nothing is negative, nothing cancels.
+    below 300; since nothing is negative, nothing cancels.
     """
 
     def pending(carry: tuple[Array, Array]) -> Array:
@@ -43,12 +46,11 @@ def _in_bands(
 
     def add_band(carry: tuple[Array, Array]) -> tuple[Array, Array]:
         total, top = carry
-        centre = top - BAND / 2
         inside = (log_values <= top) & (log_values > top - BAND)
-        scaled = jnp.where(inside, jnp.exp(jnp.where(inside, log_values - centre, 0.0)), 0.0)
-        total = jnp.logaddexp(total, centre + jnp.log(apply(scaled)))
+        scaled = jnp.where(inside, jnp.exp(jnp.where(inside, log_values - top, 0.0)), 0.0)
+        total = jnp.logaddexp(total, top + jnp.log(apply(scaled)))
         return total, jnp.max(log_values, where=log_values <= top - BAND, initial=-jnp.inf)
 
     start = (jnp.full(log_values.shape, -jnp.inf), jnp.max(log_values))
     total, _ = jax.lax.while_loop(pending, add_band, start)
-    return total
+    return jnp.where(jnp.any(jnp.isnan(log_values)), jnp.nan, total)

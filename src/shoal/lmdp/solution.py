@@ -45,7 +45,7 @@ class Solution:
         return float(np.exp(-self.average_cost))
 
     def policy(self, origin: int | None = None, step: int = 0) -> Float[np.ndarray, "..."]:
-        """p* as a matrix, or the row of one origin shaped like the grid.
+        """p* as a matrix, or the row of one origin shaped like the grid; absorbing states stay.
 
         Parameters
         ----------
@@ -56,7 +56,12 @@ class Solution:
         """
         ahead = self._ahead(step)
         if origin is None:
-            return policy(ahead, self.passive, self.discount)
+            matrix = policy(ahead, self.passive, self.discount).copy()
+            ends = list(self.absorbing)
+            matrix[ends] = np.eye(self.passive.size)[ends]
+            return matrix
+        if origin in self.absorbing:
+            return np.eye(self.passive.size)[origin].reshape(self.passive.shape)
         return policy_row(ahead, self.passive, origin, self.discount)
 
     def stationary(self) -> Float[np.ndarray, "*grid"]:

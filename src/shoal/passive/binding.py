@@ -2,6 +2,7 @@
 
 from typing import Any, Protocol, runtime_checkable
 
+import jax.numpy as jnp
 import numpy as np
 import scipy.sparse as sp
 
@@ -37,18 +38,34 @@ def as_operator(passive: Any, space: StateSpace | None = None) -> PassiveOperato
                 f"passive dynamics on a grid of shape {passive.shape} do not fit a state space "
                 f"of shape {shape}"
             )
+        _check_masses(passive)
         return passive
     if sp.issparse(passive):
         return SparseDynamics.of(passive, shape)
-    if isinstance(passive, Passive):
+    if isinstance(passive, Passive) and not isinstance(passive, type):
         if space is None:
             raise InputError(
                 f"{passive!r} is not bound to a state space yet: pass {passive!r}.on(space)"
             )
-        return passive.on(space)
+        operator = passive.on(space)
+        if not isinstance(operator, PassiveOperator):
+            raise InputError(f"{passive!r} is no passive dynamics: on(space) gave no operator of P̄")
+        _check_masses(operator)
+        return operator
     if isinstance(passive, np.ndarray | list | tuple) or hasattr(passive, "__array__"):
         return MatrixDynamics.of(passive, shape)
     raise InputError(
         "passive dynamics are Uniform(), RandomWalk(...), TurningMixture(...), a NumPy array, a "
         f"SciPy sparse matrix or an object with on(space); got {type(passive).__name__}"
     )
+
+
+def _check_masses(operator: PassiveOperator) -> None:
+    """Rows sum to 1, whoever wrote the operator: P̄ 1 = 1."""
+    sums = np.asarray(operator.apply(jnp.ones(operator.shape))).ravel()
+    off = ~(np.abs(sums - 1) < 1e-6)
+    if np.any(off):
+        raise InputError(
+            f"rows of passive probabilities sum to 1; row {int(np.argmax(off))} of "
+            f"{type(operator).__name__} sums to {sums[off][0]:.10g}"
+        )

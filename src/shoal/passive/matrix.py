@@ -11,7 +11,8 @@ from shoal.errors import InputError
 from shoal.linear import DenseMap, SparseMap
 from shoal.passive.operator import PassiveOperator
 
-ROW_SUM_TOLERANCE = 1e-8
+ROW_SUM_TOLERANCE = 1e-6
+"""Rows within this of 1, as single precision leaves them, are divided by their sum."""
 
 
 class MatrixDynamics(PassiveOperator):
@@ -22,11 +23,14 @@ class MatrixDynamics(PassiveOperator):
     @classmethod
     def of(cls, matrix: Any, shape: tuple[int, ...] | None = None) -> "MatrixDynamics":
         """From an array, checked to be a stochastic matrix of the size of the grid."""
-        array = np.asarray(matrix, dtype=float)
+        try:
+            array = np.asarray(matrix, dtype=float)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"passive probabilities are a matrix of numbers ({error})") from error
         grid = _checked_shape(array.shape, shape)
         _check_entries(array, array)
-        _check_rows(array.sum(axis=1))
-        return cls(grid, DenseMap(grid, grid, jnp.asarray(array)))
+        sums = _checked_rows(array.sum(axis=1))
+        return cls(grid, DenseMap(grid, grid, jnp.asarray(array / sums[:, None])))
 
     def apply(self, values: Float[Array, "*grid"]) -> Float[Array, "*grid"]:
         """P̄ x."""
@@ -51,11 +55,11 @@ class SparseDynamics(PassiveOperator):
     @classmethod
     def of(cls, matrix: Any, shape: tuple[int, ...] | None = None) -> "SparseDynamics":
         """From a SciPy sparse matrix, checked to be stochastic and of the size of the grid."""
-        csr = sp.csr_array(matrix)
+        csr = sp.csr_array(matrix).astype(float)
         grid = _checked_shape(csr.shape, shape)
         _check_entries(csr.data, csr)
-        _check_rows(np.asarray(csr.sum(axis=1)).ravel())
-        return cls(grid, SparseMap.of(csr, grid, grid))
+        sums = _checked_rows(np.asarray(csr.sum(axis=1), dtype=float).ravel())
+        return cls(grid, SparseMap.of(sp.diags_array(1 / sums) @ csr, grid, grid))
 
     def apply(self, values: Float[Array, "*grid"]) -> Float[Array, "*grid"]:
         """P̄ x."""
@@ -98,7 +102,7 @@ def _check_entries(values: Float[np.ndarray, "..."], matrix: Any) -> None:
     )
 
 
-def _check_rows(sums: Float[np.ndarray, " J"]) -> None:
+def _checked_rows(sums: Float[np.ndarray, " J"]) -> Float[np.ndarray, " J"]:
     off = np.abs(sums - 1) > ROW_SUM_TOLERANCE
     if np.any(off):
         row = int(np.argmax(off))
@@ -106,3 +110,4 @@ def _check_rows(sums: Float[np.ndarray, " J"]) -> None:
             f"rows of passive probabilities sum to 1; row {row} sums to {sums[row]:.10g} "
             f"({int(off.sum())} such rows): divide each row by its sum"
         )
+    return np.where(np.abs(sums - 1) < 1e-14, 1.0, sums)  # what sums to 1 stays as it is

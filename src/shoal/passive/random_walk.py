@@ -1,10 +1,11 @@
 """A normal random walk on each axis: wrapped on circles, renormalised at the ends of intervals."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
-from scipy.special import ndtr
+from scipy.special import erf, ndtr
 
 from shoal.errors import InputError
 from shoal.passive.per_axis import PerAxisDynamics
@@ -61,6 +62,8 @@ def walk_kernel(axis: Axis, sd: float) -> Float[np.ndarray, "bins bins"]:
 def wrapped_step(axis: Circular, mean: float, sd: float) -> Float[np.ndarray, "bins bins"]:
     """The mass that a normal step puts into each bin of a circle, all images summed."""
     shift = axis.centres[None, :] - axis.centres[:, None] - mean
+    if sd > 2 * 360.0:  # uniform to e^−79
+        return np.full_like(shift, 1 / axis.size)
     images = int(np.ceil(40.0 * sd / 360.0)) + 2  # ±40 sd hold all mass that doubles can show
     half = axis.step / 2
     total = np.zeros_like(shift)
@@ -73,9 +76,10 @@ def wrapped_step(axis: Circular, mean: float, sd: float) -> Float[np.ndarray, "b
 def normal_mass(
     low: Float[np.ndarray, "*shape"], high: Float[np.ndarray, "*shape"]
 ) -> Float[np.ndarray, "*shape"]:
-    """Φ(high) − Φ(low), accurate in both tails."""
-    upper = low > 0
-    return np.where(upper, ndtr(-low) - ndtr(-high), ndtr(high) - ndtr(low))
+    """Φ(high) − Φ(low), accurate in both tails and for steps much wider than a bin."""
+    tails = np.where(low > 0, ndtr(-low) - ndtr(-high), ndtr(high) - ndtr(low))
+    middle = 0.5 * (erf(high / math.sqrt(2)) - erf(low / math.sqrt(2)))
+    return np.where(np.maximum(np.abs(low), np.abs(high)) < 1, middle, tails)
 
 
 def normalised(mass: Float[np.ndarray, "bins bins"]) -> Float[np.ndarray, "bins bins"]:

@@ -54,11 +54,13 @@ class Density(eqx.Module):
     def log_likelihood(self, cost_to_go: Float[Array, "*grid"]) -> Float[Array, ""]:
         """ℓ(v) = −γ⟨a, v⟩ − ⟨d, log P̄ e^{−γv}⟩ + Σ y log p̄ (eq. lmdplik)."""
         lowest, _, reached = self.desirability(cost_to_go)
-        left = self.departures > 0
-        log_norm = jnp.where(left, jnp.log(jnp.where(left, reached, 1.0)), 0.0)
+        left, possible = self.departures > 0, reached > 0
+        log_norm = jnp.where(left & possible, jnp.log(jnp.where(possible, reached, 1.0)), 0.0)
         arrive = self.discount * jnp.vdot(self.arrivals, cost_to_go)
         depart = jnp.vdot(self.departures, log_norm) - lowest * jnp.sum(self.departures)
-        return self.log_passive - arrive - depart
+        # where v spans over 700 nats a row may vanish: such a v is refused, not misjudged
+        vanished = jnp.any(left & ~possible)
+        return jnp.where(vanished, -jnp.inf, self.log_passive - arrive - depart)
 
     def desirability(
         self, cost_to_go: Float[Array, "*grid"]

@@ -17,6 +17,7 @@ R_HAT = 1.01
 ESS = 400
 PARETO_K = 0.7
 E_BFMI = 0.3
+FEWEST = 25
 
 
 @dataclass(frozen=True)
@@ -64,14 +65,14 @@ def diagnose(fit: "Fit") -> Diagnostics:
         _judge_approximation(fit, failures, numbers)
     if fit.method == "map":
         notes.append("map gives the most probable costs only: use another method for uncertainty.")
-    _note_data(fit, notes, numbers)
+    _note_data(fit, failures, notes, numbers)
     return Diagnostics(tuple(failures), tuple(notes), numbers)
 
 
 def pareto_k(statistics: dict[str, Any]) -> float:
     """PSIS k̂ of the importance ratios between the posterior and its approximation."""
     ratios = (statistics["log_posterior"] - statistics["log_approximation"]).ravel()
-    if ratios.size < 25 or not np.all(np.isfinite(ratios)):
+    if ratios.size < FEWEST or not np.all(np.isfinite(ratios)):
         return float("inf")
     _, k = array_stats.psislw(ratios.max() - ratios)  # it takes the ratios with their sign turned
     return float(k)
@@ -129,7 +130,12 @@ def _judge_optimiser(fit: "Fit", failures: list[str], numbers: dict[str, float])
     for name in ("iterations", "elbo"):
         if name in facts:
             numbers[name] = float(facts[name])
-    if not facts["converged"]:
+    if not facts["converged"] and fit.method == "laplace":
+        failures.append(
+            "The posterior of the prior's precision could not be covered: too few data for so "
+            "vague a prior. Use a more informative prior or nuts."
+        )
+    elif not facts["converged"]:
         failures.append(
             f"The search for the {'mode' if fit.method != 'advi' else 'best approximation'} did "
             "not converge. Raise max_iterations or use nuts."
@@ -138,7 +144,9 @@ def _judge_optimiser(fit: "Fit", failures: list[str], numbers: dict[str, float])
 
 def _judge_approximation(fit: "Fit", failures: list[str], numbers: dict[str, float]) -> None:
     k = numbers["pareto_k"] = float(fit.facts["pareto_k"])
-    if not k <= PARETO_K:
+    if fit.sampled.sizes["chain"] * fit.sampled.sizes["draw"] < FEWEST:
+        failures.append(f"Fewer than {FEWEST} draws cannot show how near the posterior they are.")
+    elif not k <= PARETO_K:
         mean_field = json.loads(fit.data.attrs["settings"]).get("family") == "mean-field"
         known = (
             "Mean-field intervals are then usually too narrow, and the level's uncertainty is "
@@ -152,11 +160,22 @@ def _judge_approximation(fit: "Fit", failures: list[str], numbers: dict[str, flo
         )
 
 
-def _note_data(fit: "Fit", notes: list[str], numbers: dict[str, float]) -> None:
+def _note_data(
+    fit: "Fit", failures: list[str], notes: list[str], numbers: dict[str, float]
+) -> None:
     observed = fit.data["observed_data"].to_dataset()
     entered = observed["arrivals"].values > 0
     numbers["states"] = float(entered.size)
     numbers["states_never_entered"] = float((~entered).sum())
+    if fit.model.discount == 0:
+        failures.append(
+            "With a discount of 0 nothing ahead counts, so tracks tell nothing of costs."
+        )
+    if bool(fit.absorbing.any()):
+        notes.append(
+            f"{int(fit.absorbing.sum())} states are never left passively: what is paid there "
+            "cannot be learned from tracks, and their state cost is not given."
+        )
     if not entered.all():
         notes.append(
             f"{int((~entered).sum())} of {entered.size} states were never entered: what is said "

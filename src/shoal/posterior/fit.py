@@ -3,6 +3,7 @@
 import json
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Array, Float
 
+from shoal.basis.identity import IdentityMap
 from shoal.errors import InputError
 from shoal.lmdp.log_space import log_apply
 from shoal.passive import PassiveOperator
@@ -20,7 +22,9 @@ from shoal.posterior.convergence import convergence
 from shoal.posterior.density import Density
 from shoal.posterior.diagnostics import Diagnostics, diagnose, pareto_k
 from shoal.posterior.draws import Draws
+from shoal.posterior.specification import Unreadable, plain
 from shoal.states import StateSpace, Transitions
+from shoal.version import __version__
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,6 +32,8 @@ if TYPE_CHECKING:
     from shoal.posterior.model import Model
 
 SAMPLING = ("chain", "draw")
+ENGINES = ("jax", "blackjax", "numpy", "scipy", "xarray")
+"""What a result was computed with."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,9 +87,12 @@ class Fit:
         tree = xr.DataTree.from_dict(groups)
         tree.attrs = {
             "method": method,
-            "settings": json.dumps(asdict(settings)),
+            "settings": json.dumps(asdict(settings), default=plain),
             "seed": seed,
-            "facts": json.dumps(facts),
+            "facts": json.dumps(facts, default=plain),
+            "versions": json.dumps(
+                {"shoal": __version__} | {name: version(name) for name in ENGINES}
+            ),
         }
         return cls(model, tree)
 
@@ -102,6 +111,27 @@ class Fit:
         """How often each state was entered."""
         return self.data["observed_data"].to_dataset()["arrivals"]
 
+    @cached_property
+    def absorbing(self) -> xr.DataArray:
+        """Which states the passive dynamics never leave."""
+        states = jnp.arange(self.model.space.size)
+        if isinstance(self.model.passive, Unreadable):
+            return xr.zeros_like(self.arrivals, dtype=bool)
+        passive = self.model.operator()
+        stays = np.asarray(passive.log_probability(states, states)) > -1e-12
+        return self.arrivals.copy(data=stays.reshape(self.model.space.shape))
+
+    @property
+    def level_weights(self) -> xr.DataArray:
+        """Arrivals, less those of an absorbing state in itself, which say nothing of costs."""
+        pairs = self.data["transitions"].to_dataset()
+        stayed = np.zeros(self.model.space.size, dtype=int)
+        same = pairs["origin"].values == pairs["destination"].values
+        stayed[pairs["origin"].values[same]] = pairs["count"].values[same]
+        idle = self.arrivals.copy(data=stayed.reshape(self.model.space.shape))
+        weights = self.arrivals - idle.where(self.absorbing, 0)
+        return weights if int(weights.sum()) else self.arrivals
+
     @property
     def sampled(self) -> xr.DataArray:
         """V as sampled (chain, draw, *axes), with the level that the prior alone places."""
@@ -110,7 +140,7 @@ class Fit:
     @cached_property
     def cost_to_go(self) -> xr.DataArray:
         """V (chain, draw, *axes): level removed from every draw, posterior mean with minimum 0."""
-        contrasts = without_level(self.sampled, self.arrivals)
+        contrasts = without_level(self.sampled, self.level_weights)
         return _from_zero(contrasts).rename("cost_to_go")
 
     @cached_property
@@ -121,7 +151,8 @@ class Fit:
         costs = _state_costs(
             self.model.operator(), jnp.asarray(flat), jnp.asarray(float(self.model.discount))
         )
-        return _from_zero(v.copy(data=np.asarray(costs).reshape(v.shape))).rename("state_cost")
+        r = v.copy(data=np.asarray(costs).reshape(v.shape)).where(~self.absorbing)
+        return _from_zero(r).rename("state_cost")
 
     def summary(self, what: str = "cost_to_go", interval: float = 0.95) -> "pd.DataFrame":
         """A row for each state: mean, sd, interval, R-hat, effective draws, arrivals.
@@ -204,7 +235,7 @@ def _posterior(space: StateSpace, density: Density, draws: Draws) -> xr.Dataset:
     if density.prior.unknowns:
         t = draws.positions[..., -1]
         variables["precision"] = (SAMPLING, np.exp(density.prior.power * t))
-    if density.coefficients != space.size:
+    if not isinstance(density.basis.map, IdentityMap):
         variables["coefficients"] = ((*SAMPLING, "coefficient"), np.asarray(betas))
     coordinates = {"chain": np.arange(chains), "draw": np.arange(count), **space.coordinates}
     return xr.Dataset(variables, coordinates)

@@ -29,12 +29,11 @@ def full_rank(
     iterated from the Laplace approximation; a step that does not raise the bound is halved.
     """
     noise = base_noise(base_draws, density.dimension, generator)
-    mode, t = rough_mode(density)
+    mode, t, _ = rough_mode(density)
+    beta = mode.beta
     if density.prior.unknowns:
-        peak = marginal_peak(density, t, mode.beta, report)
+        peak = marginal_peak(density, t, beta, report)
         t, beta = peak.t, peak.beta
-    else:
-        beta = mode.beta
     mean = np.asarray(density.join(beta, jnp.asarray(t)))
     precision = _expected_curvature(density, mean[None])
     factor = _factor(precision)
@@ -64,7 +63,7 @@ def full_rank(
         mean, precision, factor = new_mean, new_precision, new_factor
         bound, slope = new_bound, new_slope
         trace.append(bound)
-        report("ADVI", len(trace) - 1, max_iterations)
+        report("ADVI", len(trace) - 1, None)
     return Approximation(
         mean,
         lambda fresh: _spread(factor, fresh),

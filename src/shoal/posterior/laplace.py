@@ -9,9 +9,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
-from scipy.interpolate import CubicSpline
-from scipy.linalg import cholesky, solve_triangular
+from scipy.interpolate import Akima1DInterpolator
+from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
+from shoal.errors import InputError
 from shoal.posterior.curvature import check_dense, likelihood_curvature
 from shoal.posterior.density import Density
 from shoal.posterior.draws import Draws
@@ -27,17 +28,26 @@ class Laplace:
     ----------
     spacing
         The distance between nodes of the numerical integral over log precision, in standard
-        deviations of it.
-    reach
-        How far the nodes go on either side, in standard deviations.
+        deviations of it near its peak; shorter where the posterior falls fast, longer in tails.
+    depth
+        How far the nodes go on either side: until the log posterior has fallen by this much.
     """
 
     spacing: float = 1.25
-    reach: float = 3.75
+    depth: float = 7.0
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        for name, value, most in (("spacing", self.spacing, 2.0), ("depth", self.depth, 50.0)):
+            if not 0 < value <= most:
+                raise InputError(f"Laplace's {name} lies between 0 and {most:g}, got {value}")
 
 
 MAX_CLIMBS = 30
 """Looks for the most probable precision before giving up."""
+
+MAX_NODES = 40
+"""Nodes on either side of the peak before giving up."""
 
 
 class Node(NamedTuple):
@@ -55,7 +65,13 @@ def laplace_draws(
 ) -> Draws:
     """Independent draws (chains × draws) from the nested Laplace approximation."""
     check_dense(density, "laplace", "method='map', 'advi' or 'nuts'")
-    nodes = _nodes(density, settings, report)
+    try:
+        nodes, found = _nodes(density, settings, report)
+    except LinAlgError as error:
+        raise InputError(
+            "the prior is too weak for Laplace's method: some costs are held by neither data nor "
+            "prior; use a larger precision or fewer functions"
+        ) from error
     generator = np.random.default_rng(seed)
     total = shape[0] * shape[1]
     t, log_density_t = _draw_t(nodes, total, generator)
@@ -79,7 +95,10 @@ def laplace_draws(
             "log_posterior": log_p.reshape(shape),
             "log_approximation": (log_q + log_density_t).reshape(shape),
         },
-        facts={"converged": all(node.converged for node in nodes), "nodes": len(nodes)},
+        facts={
+            "converged": found and all(node.converged for node in nodes),
+            "nodes": len(nodes),
+        },
     )
 
 
@@ -91,19 +110,46 @@ def log_posteriors(
     return jax.lax.map(density.log_posterior, positions, batch_size=64)
 
 
-def _nodes(density: Density, settings: Laplace, report: Report) -> list[Node]:
-    """The approximation at each node of the integral over t; one node where t is fixed."""
-    mode, t = rough_mode(density)
+def _nodes(density: Density, settings: Laplace, report: Report) -> tuple[list[Node], bool]:
+    """The approximation at each node of the integral over t, and whether they hold its mass."""
+    mode, t, _ = rough_mode(density)
     if not density.prior.unknowns:
-        return [laplace_node(density, t, mode.beta)]
+        return [laplace_node(density, t, mode.beta)], True
     peak = marginal_peak(density, t, mode.beta, report)
-    count = round(settings.reach / settings.spacing)
-    start, nodes = peak.beta, []
-    for step in range(-count, count + 1):
-        nodes.append(laplace_node(density, peak.t + step * settings.spacing * peak.sd, start))
-        start = jnp.asarray(nodes[-1].mode)
-        report("Laplace: integrating over the precision", len(nodes), 2 * count + 1)
-    return nodes
+    top = laplace_node(density, peak.t, peak.beta)
+    step = settings.spacing * peak.sd
+    below, low = _walk(density, top, -step, settings.depth, report)
+    above, high = _walk(density, top, step, settings.depth, report)
+    return [*below[::-1], top, *above], peak.converged and low and high
+
+
+def _walk(
+    density: Density, top: Node, step: float, depth: float, report: Report
+) -> tuple[list[Node], bool]:
+    """Nodes from the peak outwards until the posterior of t has fallen, and whether it has.
+
+    Steps are halved where it falls by more than 6 nats at once and doubled in flat tails.
+    """
+    nodes, shortest = [top], abs(step) / 64
+    highest = top.log_weight
+    while len(nodes) <= MAX_NODES:
+        here = nodes[-1]
+        try:
+            node = laplace_node(density, here.t + step, jnp.asarray(here.mode))
+        except LinAlgError:  # a precision so small that the curvature has no inverse
+            return nodes[1:], False
+        fall = here.log_weight - node.log_weight
+        if fall > 6 and abs(step) > shortest:
+            step /= 2
+            continue
+        nodes.append(node)
+        report("Laplace: integrating over the precision", len(nodes), None)
+        highest = max(highest, node.log_weight)
+        if highest - node.log_weight >= depth:
+            return nodes[1:], True
+        if fall < 0.3:
+            step *= 2
+    return nodes[1:], False
 
 
 class Peak(NamedTuple):
@@ -115,10 +161,21 @@ class Peak(NamedTuple):
     converged: bool
 
 
-def marginal_peak(density: Density, t: float, start: Float[Array, " n"], report: Report) -> Peak:
-    """The most probable t after β is integrated out, by parabolas through three points."""
-    step = 0.25
-    near = False
+def marginal_peak(
+    density: Density,
+    t: float,
+    start: Float[Array, " n"],
+    report: Report,
+    tolerance: float = 1.0,
+) -> Peak:
+    """The most probable t after β is integrated out, by parabolas through three points.
+
+    Parameters
+    ----------
+    tolerance
+        The last step to the top of a parabola is shorter than this many sds of t.
+    """
+    step, near = 0.25, False
     for attempt in range(MAX_CLIMBS):
         nodes = []
         for place in (t - step, t, t + step):
@@ -126,13 +183,13 @@ def marginal_peak(density: Density, t: float, start: Float[Array, " n"], report:
             start = jnp.asarray(nodes[-1].mode)
         low, middle, high = (node.log_weight for node in nodes)
         bend = low - 2 * middle + high
-        report("Laplace: finding the precision", attempt + 1, attempt + 2)
+        report("Laplace: finding the precision", attempt + 1, None)
         if bend >= 0:  # not near the top: climb
             t, step = t + 4 * step * (1 if high > low else -1), 2 * step
             continue
         shift = 0.5 * (low - high) / bend
         sd = step / math.sqrt(-bend)
-        near = abs(shift * step) < 2 * sd and step < 3 * sd
+        near = bool(abs(shift * step) < tolerance * sd and step < 3 * sd)
         t, step = t + step * min(max(shift, -8.0), 8.0), sd
         if near:
             break
@@ -145,7 +202,7 @@ def laplace_node(density: Density, t: float, start: Float[Array, " n"]) -> Node:
     mode = conditional_mode(density, t, start)
     precise = likelihood_curvature(density, mode.beta)
     precise[np.diag_indices_from(precise)] += float(density.prior.precision(t))
-    factor = cholesky(precise, lower=True, check_finite=False)
+    factor = np.asarray(cholesky(precise, lower=True, check_finite=False))
     point = density.join(mode.beta, jnp.asarray(t))
     joint = float(log_posteriors(density, point[None])[0])
     volume = 0.5 * density.coefficients * math.log(2 * math.pi) - np.sum(np.log(np.diag(factor)))
@@ -160,11 +217,9 @@ def _draw_t(
         return np.full(total, nodes[0].t), np.zeros(total)
     places = np.array([node.t for node in nodes])
     heights = np.array([node.log_weight for node in nodes])
-    curve = CubicSpline(places, heights - heights.max())
-    margin = (places[1] - places[0]) / 2
-    fine = np.linspace(places[0] - margin, places[-1] + margin, 4001)
+    curve = Akima1DInterpolator(places, heights - heights.max())
+    fine = np.linspace(places[0], places[-1], 8001)
     weight = np.exp(curve(fine))
     mass = np.concatenate([[0.0], np.cumsum((weight[1:] + weight[:-1]) / 2)])
-    step = fine[1] - fine[0]
     drawn = np.interp(generator.random(total) * mass[-1], mass, fine)
-    return drawn, curve(drawn) - math.log(mass[-1] * step)
+    return drawn, curve(drawn) - math.log(mass[-1] * (fine[1] - fine[0]))

@@ -28,10 +28,9 @@ def map_draws(
 ) -> Draws:
     """The mode, as a single draw."""
     del settings, shape, seed  # one answer, nothing random
-    mode, t = rough_mode(density)
-    settled = True
+    mode, t, settled = rough_mode(density)
     if density.prior.unknowns and density.coefficients <= LARGEST_DENSE:
-        peak = marginal_peak(density, t, mode.beta, report)
+        peak = marginal_peak(density, t, mode.beta, report, tolerance=0.05)
         t, settled = peak.t, peak.converged
         mode = conditional_mode(density, t, peak.beta)
     position = density.join(mode.beta, jnp.asarray(t))

@@ -71,7 +71,7 @@ def mean_field(
 
     def note(intermediate_result: OptimizeResult) -> None:
         trace.append(-float(intermediate_result.fun))
-        report("ADVI", len(trace), max_iterations)
+        report("ADVI", len(trace), None)
         if len(trace) > WINDOW and trace[-1] - trace[-1 - WINDOW] < tolerance:
             raise StopIteration
 
@@ -103,7 +103,7 @@ def stochastic_mean_field(
     """Fresh draws at every step and Stan's stopping rule, as the paper's program ran.
 
     The bound is evaluated every hundred steps; the search stops when the mean or the median of its
-    recent relative changes falls below the tolerance.
+    recent relative changes falls below the tolerance, but takes a thousand steps at the least.
     """
     mean, sd = _start(density)
     optimiser = optax.adam(optax.exponential_decay(0.05, 1000, 0.5))
@@ -127,9 +127,10 @@ def stochastic_mean_field(
         if len(trace) > 1:  # Stan's bound has no part that costs do not change
             size = abs(trace[-1] - float(density.log_passive))
             changes.append(abs(trace[-1] - trace[-2]) / size)
-            recent = changes[-10:]
-            converged = min(float(np.mean(recent)), float(np.median(recent))) < tolerance
-        report("ADVI", steps, max_iterations)
+            recent = changes[-WINDOW:]
+            small = min(float(np.mean(recent)), float(np.median(recent))) < tolerance
+            converged = small and len(changes) >= WINDOW
+        report("ADVI", steps, None)
     found = np.asarray(centre + scale * parameters[0])
     return _independent(found, np.asarray(parameters[1]), np.array(trace), converged, steps)
 
@@ -169,7 +170,7 @@ def _start(
     density: Density,
 ) -> tuple[Float[np.ndarray, " unknowns"], Float[np.ndarray, " unknowns"]]:
     """The mode at a plausible precision, and sds from the curvature's diagonal."""
-    mode, t = rough_mode(density)
+    mode, t, _ = rough_mode(density)
     position = density.join(mode.beta, jnp.asarray(t))
     curvature = curvature_diagonal(density, mode.beta) + density.prior.precision(t)
     if density.prior.unknowns:

@@ -92,8 +92,8 @@ def _backtrack(
 
 def rough_mode(
     density: Density, tolerance: float = 1e-2, max_rounds: int = 50
-) -> tuple[Mode, float]:
-    """The mode of β at a plausible t, and that t; cheap at any size.
+) -> tuple[Mode, float, bool]:
+    """The mode of β at a plausible t, that t, and whether it settled; cheap at any size.
 
     t is taken where p(t | E[Σ β²]) is highest, with variances from the curvature's diagonal
     (MacKay's fixed point): the joint mode of (β, t) would shrink all coefficients to nothing.
@@ -108,5 +108,5 @@ def rough_mode(
             t = density.prior.mode_given(float(beta @ beta + variance), density.coefficients)
         mode = conditional_mode(density, t, mode.beta)
         if abs(t - before) < tolerance:
-            break
-    return mode, t
+            return mode, t, True
+    return mode, t, not density.prior.unknowns

@@ -7,8 +7,9 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from shoal.basis import Basis, Identity
-from shoal.errors import InputError
+from shoal.basis import Basis, BasisOperator, Identity
+from shoal.errors import InputError, checked_seed
+from shoal.lmdp.policies import checked_discount
 from shoal.passive import PassiveOperator, as_operator
 from shoal.posterior.advi import ADVI, advi_draws
 from shoal.posterior.density import Density
@@ -62,17 +63,20 @@ class Model:
     1
     """
 
-    space: StateSpace
+    space: Any
     passive: Any
     basis: Any = field(default_factory=Identity)
-    discount: float = 1.0
-    prior: Prior = field(default_factory=Prior)
+    discount: Any = 1.0
+    prior: Any = field(default_factory=Prior)
 
     def __post_init__(self) -> None:
         """Check what can be checked before there is data."""
-        if not (np.isfinite(self.discount) and 0 <= self.discount <= 1):
-            raise InputError(f"a discount lies in [0, 1], got {self.discount}")
-        if not isinstance(self.basis, Basis):
+        object.__setattr__(self, "discount", checked_discount(self.discount))
+        if not isinstance(self.space, StateSpace):
+            raise InputError(f"a model needs a StateSpace, got {type(self.space).__name__}")
+        if not isinstance(self.prior, Prior):
+            raise InputError(f"a prior is Prior(...), got {self.prior!r}")
+        if not isinstance(self.basis, Basis) or isinstance(self.basis, type):
             raise InputError(
                 "a basis is Identity(), Gaussian(...), Bisquare(...) or an object with on(space); "
                 f"got {type(self.basis).__name__}"
@@ -82,12 +86,17 @@ class Model:
         """The passive dynamics on this model's states."""
         return as_operator(self.passive, self.space)
 
-    def density(self, transitions: Transitions) -> Density:
+    def density(self, transitions: Any) -> Density:
         """The posterior density, after checking that model and transitions fit together."""
-        if transitions.space.shape != self.space.shape:
+        if not isinstance(transitions, Transitions):
             raise InputError(
-                f"transitions on a grid of shape {transitions.space.shape} do not fit a model on "
-                f"{self.space.shape}"
+                "a model is fitted to what count_transitions(...) returns, got "
+                f"{type(transitions).__name__}"
+            )
+        if transitions.space.axes != self.space.axes:
+            raise InputError(
+                f"transitions counted on {transitions.space.axes} do not fit a model on "
+                f"{self.space.axes}"
             )
         if transitions.total == 0:
             raise InputError(
@@ -96,6 +105,8 @@ class Model:
         passive = self.operator()
         log_passive = _checked_log_passive(passive, transitions, self.space)
         basis = self.basis.on(self.space)
+        if not isinstance(basis, BasisOperator):
+            raise InputError(f"{self.basis!r} is no basis: on(space) gave no operator of X")
         _check_support(basis.support(), transitions, self.space)
         return Density(
             passive=passive,
@@ -109,12 +120,12 @@ class Model:
 
     def fit(
         self,
-        transitions: Transitions,
+        transitions: Any,
         method: str | Method = "nuts",
         *,
-        chains: int = 4,
-        draws: int = 1000,
-        seed: int = 0,
+        chains: Any = 4,
+        draws: Any = 1000,
+        seed: Any = 0,
         progress: bool | Report | None = None,
     ) -> Fit:
         """The posterior of the cost-to-go given counted transitions.
@@ -134,8 +145,10 @@ class Model:
             Whether to show a bar; by default only on a terminal.
         """
         settings, drawing = _resolved(method)
-        if chains < 1 or draws < 1:
-            raise InputError(f"at least 1 chain and 1 draw are needed, got {chains} and {draws}")
+        for count in (chains, draws):
+            if not hasattr(count, "__index__") or count < 1:
+                raise InputError(f"at least 1 chain and 1 draw are needed, got {chains}, {draws}")
+        seed = checked_seed(seed)
         density = self.density(transitions)
         with reporting(progress) as report:
             drawn = drawing(density, settings, (chains, draws), seed, report)

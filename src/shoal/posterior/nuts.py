@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from threading import Lock
+from threading import Event, Lock
 from typing import Any, NamedTuple
 
 import blackjax
@@ -57,6 +57,8 @@ class NUTS:
             raise InputError(
                 f"target acceptance lies between 0 and 1, got {self.target_acceptance}"
             )
+        if self.workers is not None and self.workers < 1:
+            raise InputError(f"at least 1 chain runs at a time, got workers={self.workers}")
         if not 1 <= self.max_tree_depth <= 20:
             raise InputError(f"a tree depth lies between 1 and 20, got {self.max_tree_depth}")
 
@@ -96,7 +98,7 @@ def nuts_draws(
 
     coordinates = _first_coordinates(density)
     starts = [begin(density, coordinates, _scatter(key, density), settings) for key in keys[0]]
-    adapted, visits = runner.run(density, coordinates, starts, keys[0], pilot, adapting=True)
+    _, visits = runner.run(density, coordinates, starts, keys[0], pilot, adapting=True)
     places = np.stack([visit.position[pilot // 2 :] for visit in visits])
 
     coordinates = _recentred(density, places)
@@ -111,7 +113,7 @@ def nuts_draws(
 
 def _first_coordinates(density: Density) -> Whitening:
     """From the mode of β at the most probable t."""
-    mode, t = rough_mode(density)
+    mode, t, _ = rough_mode(density)
     beta = mode.beta
     if density.prior.unknowns and density.coefficients <= LARGEST_DENSE:
         peak = marginal_peak(density, t, beta, lambda stage, done, total: None)
@@ -133,13 +135,21 @@ def _scatter(key: Key[Array, ""], density: Density) -> Float[Array, " unknowns"]
     return jax.random.normal(jax.random.fold_in(key, 2**31), (density.dimension,))
 
 
+def usable_cores() -> int:
+    """The cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 class _Runner:
     """Runs chains in threads, chunk by chunk, and reports how far they are."""
 
     def __init__(self, settings: NUTS, total: int, report: Report) -> None:
         self.settings, self.total, self.report = settings, total, report
         self.done, self.lock = 0, Lock()
-        self.workers = settings.workers or os.cpu_count() or 1
+        self.workers = settings.workers or usable_cores()
+        self.stopped = Event()
 
     def run(
         self,
@@ -168,6 +178,8 @@ class _Runner:
         def one(chain: Chain, key: Key[Array, ""]) -> tuple[Chain, Visit]:
             kept = []
             for first in range(0, count, CHUNK):
+                if self.stopped.is_set():
+                    raise KeyboardInterrupt
                 size = min(CHUNK, count - first)
                 chain, visit = move(chain, _draw_keys(key, first), size)
                 kept.append(jax.tree.map(lambda x, n=size: np.asarray(x)[:n], visit))
@@ -176,7 +188,11 @@ class _Runner:
 
         move(chains[0], _draw_keys(keys[0], 0), 0)  # compile once, not once in every thread
         with ThreadPoolExecutor(self.workers) as pool:
-            results = list(pool.map(one, chains, list(keys)))
+            try:
+                results = list(pool.map(one, chains, list(keys)))
+            except BaseException:
+                self.stopped.set()  # the threads end after the chunk they are at
+                raise
         return [chain for chain, _ in results], [visit for _, visit in results]
 
     def _count(self, size: int) -> None:

@@ -2,8 +2,10 @@
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from shoal.errors import InputError
@@ -32,9 +34,9 @@ class Prior:
     """
 
     form: str = "precision"
-    shape: float = 0.1
-    rate: float = 0.1
-    value: float | None = None
+    shape: Any = 0.1
+    rate: Any = 0.1
+    value: Any = None
 
     def __post_init__(self) -> None:
         """Check the form and its numbers."""
@@ -43,7 +45,8 @@ class Prior:
         if (self.form == "fixed") != (self.value is not None):
             raise InputError("value= is the precision of a prior of form 'fixed', and of no other")
         for name, number in (("shape", self.shape), ("rate", self.rate), ("value", self.value)):
-            if number is not None and not (math.isfinite(number) and number > 0):
+            usable = isinstance(number, int | float | np.number) and number > 0
+            if number is not None and not (usable and math.isfinite(number)):
                 raise InputError(f"the {name} of a prior must be positive and finite, got {number}")
 
     @property

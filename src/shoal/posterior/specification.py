@@ -43,6 +43,13 @@ class Unreadable:
         return f"Unreadable({self.words!r})"
 
 
+def plain(value: Any) -> Any:
+    """NumPy's numbers as Python's, for JSON."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(f"{type(value).__name__} cannot be stored")
+
+
 def described(specification: Any) -> dict[str, Any]:
     """A specification as a dictionary of its kind and fields."""
     kind = type(specification).__name__

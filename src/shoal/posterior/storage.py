@@ -2,23 +2,21 @@
 
 import io
 import json
-import os
-import tempfile
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import h5py
 import numpy as np
 import scipy.sparse as sp
 import xarray as xr
 
-from shoal.errors import InputError, OutputError
+from shoal.errors import InputError
+from shoal.files import write_whole
 from shoal.passive import MatrixDynamics, PassiveOperator, SparseDynamics
-from shoal.posterior.fit import Fit
+from shoal.posterior.fit import SAMPLING, Fit
 from shoal.posterior.model import Model
-from shoal.posterior.specification import Unreadable, described, restored
+from shoal.posterior.specification import described, plain, restored
 from shoal.states import StateSpace
-from shoal.version import __version__
 
 FORMAT = "shoal-fit-1"
 LARGEST_KERNEL = 5000
@@ -41,13 +39,8 @@ def save_fit(fit: Fit, path: Path) -> Path:
                 "basis": described(fit.model.basis),
                 "discount": fit.model.discount,
                 "prior": described(fit.model.prior),
-            }
-        ),
-        "versions": json.dumps(
-            {
-                "shoal": __version__,
-                **{n: version(n) for n in ("jax", "blackjax", "numpy", "xarray")},
-            }
+            },
+            default=plain,
         ),
     }
     if arrays is not None:
@@ -58,33 +51,13 @@ def save_fit(fit: Fit, path: Path) -> Path:
     return path
 
 
-def write_whole(path: Path, content: bytes | memoryview) -> None:
-    """Write beside and rename, so that the file is there whole or not at all."""
-    temporary = None
-    try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    except OSError as error:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
-        reason = error.strerror or str(error)
-        raise OutputError(
-            f"{path} could not be written ({reason}): nothing was left behind; choose another "
-            "place or make room"
-        ) from error
-
-
 def load_fit(path: str | Path) -> Fit:
     """Read a fit written by ``Fit.save``."""
     place = Path(path)
     if not place.is_file():
         raise InputError(f"{place} is not a file: give a fit written by fit.save, such as fit.nc")
     try:
+        h5py.File(place).close()  # what is no HDF5 file at all ends here, quietly
         with xr.open_datatree(place, engine="h5netcdf") as opened:
             tree = opened.load()
     except Exception as error:
@@ -102,10 +75,11 @@ def load_fit(path: str | Path) -> Fit:
         raise InputError(f"{place} is not a whole fit: it lacks {', '.join(missing)}")
     try:
         model = _restored_model(tree)
+        _check_contents(tree, model)
         return Fit(model, _without_storage(tree))
     except InputError as error:
         raise InputError(f"{place}: {error}") from error
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise InputError(f"{place} has a damaged description of its model: {error}") from error
 
 
@@ -124,11 +98,38 @@ def _restored_model(tree: xr.DataTree) -> Model:
     )
 
 
+def _check_contents(tree: xr.DataTree, model: Model) -> None:
+    """What every later step takes for granted of a fit."""
+    names = model.space.names
+    wanted = {
+        "posterior": {"cost_to_go": (*SAMPLING, *names)},
+        "observed_data": {"arrivals": names, "departures": names},
+        "sample_stats": {"log_posterior": SAMPLING},
+        "transitions": dict.fromkeys(("origin", "destination", "count"), ("pair",)),
+    }
+    if tree.attrs["method"] == "nuts":
+        kept = ("diverging", "energy", "reached_max_tree_depth")
+        wanted["sample_stats"] |= dict.fromkeys(kept, SAMPLING)
+        wanted["convergence"] = dict.fromkeys(("r_hat", "ess_bulk", "ess_tail"), names)
+    elif "converged" not in json.loads(tree.attrs["facts"]):
+        raise InputError("the fit does not say whether it converged")
+    for group, variables in wanted.items():
+        for name, dims in variables.items():
+            if group not in tree.children or name not in tree[group].data_vars:
+                raise InputError(f"the fit lacks {group}/{name}")
+            if tree[group][name].dims != dims:
+                raise InputError(f"{group}/{name} has axes {tree[group][name].dims}, not {dims}")
+    if not np.all(np.isfinite(tree["posterior"].to_dataset()["cost_to_go"].values)):
+        raise InputError("posterior/cost_to_go holds values that are not finite")
+    if json.loads(tree.attrs["settings"]) is None:
+        raise InputError("the fit lacks its settings")
+
+
 def _without_storage(tree: xr.DataTree) -> xr.DataTree:
     """The groups as a fresh fit has them."""
     groups = {name: node.to_dataset() for name, node in tree.children.items() if name != "passive"}
     plain = xr.DataTree.from_dict(groups)
-    kept = ("method", "settings", "seed", "facts")
+    kept = ("method", "settings", "seed", "facts", "versions")
     plain.attrs = {name: _plain(tree.attrs[name]) for name in kept}
     return plain
 
@@ -175,6 +176,3 @@ def _restored_passive(description: dict[str, Any], tree: xr.DataTree, space: Sta
 
 def _first_line(error: Exception) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0][:160]
-
-
-__all__ = ["Unreadable", "load_fit", "save_fit", "write_whole"]

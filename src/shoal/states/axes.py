@@ -2,14 +2,23 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from shoal.errors import InputError
 
-RESERVED = frozenset({"chain", "draw", "state", "coefficient"})
-"""Names that results use for their own dimensions."""
+RESERVED = frozenset(
+    {
+        *("chain", "draw", "state", "coefficient", "pair", "iteration", "quantile"),
+        *("from", "to", "row", "column", "entry", "probability"),
+        *("cost_to_go", "state_cost", "precision", "coefficients", "arrivals", "departures"),
+        *("origin", "destination", "count"),
+        *("mean", "sd", "lower", "upper", "r_hat", "ess_bulk", "ess_tail"),
+    }
+)
+"""Names that results use for themselves."""
 
 
 class Axis(ABC):
@@ -44,10 +53,19 @@ class Axis(ABC):
         return f"{words} ({self.unit})" if self.unit else words
 
 
-def _check_name(name: str) -> None:
-    if not name or name in RESERVED or "/" in name:
-        taken = ", ".join(sorted(RESERVED))
-        raise InputError(f"an axis cannot be named {name!r}: choose a name other than {taken}")
+def _check_name(name: Any) -> None:
+    if not isinstance(name, str) or not name or name in RESERVED or "/" in name:
+        raise InputError(
+            f"an axis cannot be named {name!r}, which results use for themselves: choose another, "
+            "such as local_misalignment"
+        )
+
+
+def _whole(value: Any, what: str) -> int:
+    """A whole number, 1 or more."""
+    if not hasattr(value, "__index__") or value.__index__() < 1:
+        raise InputError(f"{what}, 1 or more; got {value!r}")
+    return int(value.__index__())
 
 
 @dataclass(frozen=True)
@@ -63,14 +81,14 @@ class Circular(Axis):
     """
 
     name: str = "angle"
-    bins: int = 36
+    bins: Any = 36
     unit: str = "°"
 
     def __post_init__(self) -> None:
         """Check the name and the number of bins."""
         _check_name(self.name)
-        if self.bins < 1:
-            raise InputError(f"axis {self.name!r} needs at least 1 bin, got {self.bins}")
+        whole = _whole(self.bins, f"axis {self.name!r} has a whole number of bins")
+        object.__setattr__(self, "bins", whole)
 
     @property
     def size(self) -> int:
@@ -115,13 +133,19 @@ class Interval(Axis):
     """
 
     name: str
-    edges: tuple[float, ...]
+    edges: Any
     unit: str = ""
 
     def __post_init__(self) -> None:
         """Check the name and the edges."""
         _check_name(self.name)
-        edges = tuple(float(edge) for edge in self.edges)
+        try:
+            edges = tuple(float(edge) for edge in self.edges)
+        except (TypeError, ValueError):
+            raise InputError(
+                f"the edges of axis {self.name!r} are numbers, one more than there are bins; "
+                f"got {self.edges!r}"
+            ) from None
         object.__setattr__(self, "edges", edges)
         if len(edges) < 2 or not np.all(np.isfinite(edges)) or not np.all(np.diff(edges) > 0):
             raise InputError(
@@ -162,14 +186,14 @@ class Numbered(Axis):
     """Plain numbered states 0, 1, …, with no distance between them."""
 
     name: str = "number"
-    count: int = 1
+    count: Any = 1
     unit: str = ""
 
     def __post_init__(self) -> None:
         """Check the name and the count."""
         _check_name(self.name)
-        if self.count < 1:
-            raise InputError(f"a state space needs at least 1 state, got {self.count}")
+        whole = _whole(self.count, "a state space has a whole number of states")
+        object.__setattr__(self, "count", whole)
 
     @property
     def size(self) -> int:

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -41,7 +41,10 @@ class StateSpace:
     axes: tuple[Axis, ...]
     parts: tuple[Axis | HasAxis, ...]
 
-    def __init__(self, *parts: Axis | HasAxis) -> None:
+    def __init__(self, *parts: Any) -> None:
+        for part in parts:
+            if not isinstance(part, Axis | HasAxis):
+                raise InputError(f"a state space is made of axes such as Circular, got {part!r}")
         axes = tuple(part if isinstance(part, Axis) else part.axis for part in parts)
         if not axes:
             raise InputError("a state space needs at least one axis")
@@ -52,7 +55,7 @@ class StateSpace:
         object.__setattr__(self, "parts", parts)
 
     @classmethod
-    def discrete(cls, count: int) -> "StateSpace":
+    def discrete(cls, count: Any) -> "StateSpace":
         """Plain numbered states 0 … count − 1."""
         return cls(Numbered(count=count))
 
@@ -77,7 +80,7 @@ class StateSpace:
         return {axis.name: axis.centres for axis in self.axes}
 
     def locate(
-        self, *values: Float[np.ndarray, "*shape"]
+        self, *values: Any
     ) -> tuple[Int[np.ndarray, "*shape"], tuple[Bool[np.ndarray, "*shape"], ...]]:
         """The state of every tuple of values, and per axis which values had no bin.
 
@@ -87,14 +90,17 @@ class StateSpace:
             raise InputError(
                 f"expected one array for each of the axes {list(self.names)}, got {len(values)}"
             )
-        arrays = np.broadcast_arrays(*(np.asarray(value, dtype=float) for value in values))
+        try:
+            arrays = np.broadcast_arrays(*(np.asarray(value, dtype=float) for value in values))
+        except (TypeError, ValueError) as error:
+            raise InputError(f"values are arrays of numbers of one shape ({error})") from error
         bins = [axis.locate(array) for axis, array in zip(self.axes, arrays, strict=True)]
         missing = tuple(index < 0 for index in bins)
         invalid = np.logical_or.reduce(missing)
         safe = tuple(np.where(invalid, 0, index) for index in bins)
         return np.where(invalid, -1, np.ravel_multi_index(safe, self.shape)), missing
 
-    def encode(self, *values: Float[np.ndarray, "*shape"]) -> Int[np.ndarray, "*shape"]:
+    def encode(self, *values: Any) -> Int[np.ndarray, "*shape"]:
         """The state of every tuple of values; a value without a bin is an error that names it."""
         states, missing = self.locate(*values)
         for axis, value, lost in zip(self.axes, values, missing, strict=True):
@@ -108,10 +114,13 @@ class StateSpace:
                 )
         return states
 
-    def decode(self, states: Int[np.ndarray, "*shape"]) -> tuple[Float[np.ndarray, "*shape"], ...]:
+    def decode(self, states: Any) -> tuple[Float[np.ndarray, "*shape"], ...]:
         """The bin centres of every state, one array per axis."""
-        self.check_states(np.asarray(states))
-        bins = np.unravel_index(np.asarray(states), self.shape)
+        numbers = np.asarray(states)
+        if not np.issubdtype(numbers.dtype, np.integer):
+            raise InputError(f"states are whole numbers, got {numbers.dtype}")
+        self.check_states(numbers)
+        bins = np.unravel_index(numbers, self.shape)
         return tuple(
             np.asarray(axis.centres[index]) for axis, index in zip(self.axes, bins, strict=True)
         )

@@ -11,7 +11,7 @@ from shoal.errors import InputError
 from shoal.states.space import StateSpace
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pairs:
     """The distinct transitions i → j that were seen, with how often."""
 
@@ -23,7 +23,7 @@ class Pairs:
         return len(self.count)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Transitions:
     """Counted transitions on a state space: y_ij as its pairs, their row and column sums."""
 
@@ -45,8 +45,11 @@ class Transitions:
         number = np.ones(start.size, dtype=int) if count is None else np.asarray(count)
         if number.shape != start.shape:
             raise InputError(f"{number.size} counts do not fit {start.size} pairs")
-        if np.any(number < 0) or np.any(number != np.floor(number)):
-            raise InputError(f"counts are whole and not negative, got {number.min()}")
+        if not np.issubdtype(number.dtype, np.number):
+            raise InputError(f"counts are whole numbers, got {number.dtype}")
+        wrong = ~(np.isfinite(number) & (number >= 0) & (number == np.floor(number)))
+        if np.any(wrong):
+            raise InputError(f"counts are whole and not negative, got {number[wrong][0]}")
         code, position = np.unique(start * space.size + end, return_inverse=True)
         total = np.bincount(position, weights=number, minlength=code.size).astype(int)
         seen = total > 0
@@ -111,7 +114,7 @@ class Transitions:
         )
 
 
-def count_transitions(sequences: Iterable[Iterable[Any]], space: StateSpace) -> Transitions:
+def count_transitions(sequences: Iterable[Any], space: StateSpace) -> Transitions:
     """The transitions within each sequence of states; none between sequences.
 
     Parameters
@@ -128,7 +131,14 @@ def count_transitions(sequences: Iterable[Iterable[Any]], space: StateSpace) -> 
     >>> counts.total, counts.arrivals.tolist()
     (4, [0, 1, 2, 0, 0, 1])
     """
-    rows = [_states(sequence, space) for sequence in sequences]
+    given = list(sequences)
+    for sequence in given:
+        if not hasattr(sequence, "__iter__") or isinstance(sequence, str):
+            raise InputError(
+                "expected one sequence of states for each animal, such as [[0, 2, 5], [1, 1]]; "
+                f"got {sequence!r} where a sequence should be"
+            )
+    rows = [_states(sequence, space) for sequence in given]
     empty = np.empty(0, dtype=int)
     return Transitions.from_pairs(
         np.concatenate([empty, *(row[:-1] for row in rows)]),
@@ -145,7 +155,8 @@ def _states(values: Iterable[Any], space: StateSpace) -> Int[np.ndarray, " state
         raise InputError(f"expected a plain sequence of states, got {array.ndim} dimensions")
     if not (np.issubdtype(array.dtype, np.integer)):
         if not np.issubdtype(array.dtype, np.floating):
-            raise InputError(f"states are whole numbers, got {array[0]!r}")
+            odd = [value for value in array.tolist() if not isinstance(value, int | float)]
+            raise InputError(f"states are whole numbers, got {odd[0] if odd else array[0]!r}")
         broken = array != np.floor(array)  # True for NaN
         if np.any(broken):
             raise InputError(f"states are whole numbers, got {array[broken][0]}")

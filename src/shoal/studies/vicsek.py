@@ -13,17 +13,17 @@ from matplotlib.figure import Figure
 from shoal.basis import Basis, Gaussian, Identity
 from shoal.figures.lines import Curve, Panel, cost_lines
 from shoal.figures.style import save_figure
+from shoal.files import make_folder
 from shoal.lmdp import Solution, solve
 from shoal.passive import TurningMixture
 from shoal.posterior import ADVI, NUTS, Fit, Model
+from shoal.posterior.fit import SAMPLING
 from shoal.posterior.model import Method
 from shoal.progress import Report
 from shoal.report.page import Note, Page, Picture, write_page
-from shoal.report.tables import make_folder, write_table
+from shoal.report.tables import write_table
 from shoal.simulation import simulate_decisions
 from shoal.states import Circular, StateSpace, Transitions, count_transitions
-
-SAMPLING = ("chain", "draw")
 
 
 @dataclass(frozen=True)
