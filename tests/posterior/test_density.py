@@ -87,6 +87,8 @@ def test_the_prior_is_what_its_form_says(prior):
     position = density.join(jnp.asarray(beta), jnp.asarray(t))
     assert position.size == density.dimension == 12 + prior.unknowns
     assert np.isclose(density.log_prior(position), expected, rtol=1e-12)
+    nothing = density.join(jnp.zeros(12), jnp.asarray(t))
+    assert np.isclose(prior.log_constant(t, 12), density.log_prior(nothing), rtol=1e-12)
 
 
 @every_prior
@@ -163,3 +165,5 @@ def test_at_the_mode_the_slope_is_zero(t):
     assert mode.converged
     slope = jax.grad(density.log_posterior)(density.join(mode.beta, jnp.asarray(t)))[:-1]
     assert np.abs(slope).max() < 1e-4
+    height = density.log_posterior(density.join(mode.beta, jnp.asarray(t)))
+    assert np.isclose(mode.height + density.prior.log_constant(t, 36), height, rtol=1e-12)

@@ -1,5 +1,6 @@
 """Axes that move independently: one small kernel each, applied axis by axis."""
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -24,6 +25,7 @@ class PerAxisDynamics(PassiveOperator):
         """P̄ x, axis by axis."""
         return self.kernels.apply(values)
 
+    @eqx.filter_jit
     def log_probability(
         self, origin: Int[Array, " pairs"], destination: Int[Array, " pairs"]
     ) -> Float[Array, " pairs"]:

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from arviz_stats.base.array import array_stats
 from jaxtyping import Float
 
 TAIL = (0.05, 0.95)
@@ -41,6 +40,8 @@ def _figures(draws: Float[np.ndarray, "chain draw *grid"]) -> dict[str, Any]:
     if draws.shape[1] < 4:
         empty = np.full(draws.shape[2:], np.nan)
         return {"r_hat": empty, "ess_bulk": empty, "ess_tail": empty}
+    from arviz_stats.base.array import array_stats  # noqa: PLC0415  (slow to load, and only needed here)
+
     axes = {"chain_axis": 0, "draw_axis": 1}
     return {
         "r_hat": array_stats.rhat(draws, **axes),

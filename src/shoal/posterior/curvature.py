@@ -23,20 +23,21 @@ def check_dense(density: Density, method: str, instead: str) -> None:
         )
 
 
-def likelihood_curvature(density: Density, beta: Float[Array, " n"]) -> Float[np.ndarray, "n n"]:
+def likelihood_curvature(
+    density: Density, beta: Float[Array, " n"], *, triangle: bool = False
+) -> Float[np.ndarray, "n n"]:
     """−∇²ℓ in the coefficients: γ² Xᵀ (diag(Wᵀd) − Wᵀ diag(d) W) X with W the policy.
 
     P̄ is applied to the columns of X scaled by z, so no J × J matrix is needed, and only states
-    that animals left enter the second term.
+    that animals left enter the second term. With ``triangle`` the lower half alone is right, which
+    is all that a Cholesky factor needs.
     """
     entered, spread = _curvature_parts(density, beta)
     left = np.asarray(density.departures).ravel() > 0
     seen = np.asfortranarray(np.asarray(spread)[:, left])
     hessian = density.basis.map.gram(np.asarray(entered))
     lower = dsyrk(-1.0, seen, beta=1.0, c=np.asfortranarray(hessian), lower=True, overwrite_c=True)
-    upper = np.triu_indices_from(lower, 1)
-    lower[upper] = lower.T[upper]
-    return lower
+    return lower if triangle else np.tril(lower) + np.tril(lower, -1).T
 
 
 @eqx.filter_jit

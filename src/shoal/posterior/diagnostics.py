@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from arviz_stats.base.array import array_stats
 
 from shoal.basis import Identity
 from shoal.passive import Uniform
@@ -71,6 +70,8 @@ def diagnose(fit: "Fit") -> Diagnostics:
 
 def pareto_k(statistics: dict[str, Any]) -> float:
     """PSIS k̂ of the importance ratios between the posterior and its approximation."""
+    from arviz_stats.base.array import array_stats  # noqa: PLC0415  (slow to load, and only needed here)
+
     ratios = (statistics["log_posterior"] - statistics["log_approximation"]).ravel()
     if ratios.size < FEWEST or not np.all(np.isfinite(ratios)):
         return float("inf")
@@ -81,6 +82,8 @@ def pareto_k(statistics: dict[str, Any]) -> float:
 def _judge_chains(
     fit: "Fit", failures: list[str], notes: list[str], numbers: dict[str, float]
 ) -> None:
+    from arviz_stats.base.array import array_stats  # noqa: PLC0415  (slow to load, and only needed here)
+
     figures = fit.data["convergence"].to_dataset()
     stats = fit.data["sample_stats"].to_dataset()
     r_hats = [figures[name] for name in figures if str(name).endswith("r_hat")]

@@ -9,7 +9,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
-from scipy.interpolate import Akima1DInterpolator
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
 from shoal.errors import InputError
@@ -166,7 +165,7 @@ def marginal_peak(
     t: float,
     start: Float[Array, " n"],
     report: Report,
-    tolerance: float = 1.0,
+    tolerance: float = 2.0,
 ) -> Peak:
     """The most probable t after β is integrated out, by parabolas through three points.
 
@@ -200,11 +199,10 @@ def marginal_peak(
 def laplace_node(density: Density, t: float, start: Float[Array, " n"]) -> Node:
     """Log p(y, β̂, t) − log N(β̂; β̂, H⁻¹), and what draws need."""
     mode = conditional_mode(density, t, start)
-    precise = likelihood_curvature(density, mode.beta)
+    precise = likelihood_curvature(density, mode.beta, triangle=True)
     precise[np.diag_indices_from(precise)] += float(density.prior.precision(t))
     factor = np.asarray(cholesky(precise, lower=True, check_finite=False))
-    point = density.join(mode.beta, jnp.asarray(t))
-    joint = float(log_posteriors(density, point[None])[0])
+    joint = float(mode.height) + density.prior.log_constant(t, density.coefficients)
     volume = 0.5 * density.coefficients * math.log(2 * math.pi) - np.sum(np.log(np.diag(factor)))
     return Node(t, joint + volume, np.asarray(mode.beta), factor, bool(mode.converged))
 
@@ -215,6 +213,8 @@ def _draw_t(
     """Draws of t from the interpolated density between the nodes, and that density's logarithm."""
     if len(nodes) == 1:
         return np.full(total, nodes[0].t), np.zeros(total)
+    from scipy.interpolate import Akima1DInterpolator  # noqa: PLC0415  (slow to load, and only needed here)
+
     places = np.array([node.t for node in nodes])
     heights = np.array([node.log_weight for node in nodes])
     curve = Akima1DInterpolator(places, heights - heights.max())

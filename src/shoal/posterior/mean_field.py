@@ -7,7 +7,6 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
 from jaxtyping import Array, Float, Key
 from scipy.optimize import OptimizeResult, minimize
 
@@ -105,6 +104,8 @@ def stochastic_mean_field(
     The bound is evaluated every hundred steps; the search stops when the mean or the median of its
     recent relative changes falls below the tolerance, but takes a thousand steps at the least.
     """
+    import optax  # noqa: PLC0415  (slow to load, and only needed here)
+
     mean, sd = _start(density)
     optimiser = optax.adam(optax.exponential_decay(0.05, 1000, 0.5))
     centre, scale = jnp.asarray(mean), jnp.asarray(sd)
@@ -137,6 +138,8 @@ def stochastic_mean_field(
 
 @eqx.filter_jit
 def _stochastic_block(density, optimiser, centre, scale, parameters, state, keys):  # type: ignore[no-untyped-def]
+    import optax  # noqa: PLC0415  (slow to load, and only needed here)
+
     def step(carry, key: Key[Array, ""]):  # type: ignore[no-untyped-def]
         parameters, state = carry
         noise = jax.random.normal(key, (1, centre.size))

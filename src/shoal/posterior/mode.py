@@ -16,9 +16,13 @@ from shoal.posterior.density import Density
 
 
 class Mode(NamedTuple):
-    """Where the posterior of β given t is highest."""
+    """Where the posterior of β given t is highest.
+
+    ``height`` is the log likelihood there less half the precision times Σ β².
+    """
 
     beta: Float[Array, " n"]
+    height: Float[Array, ""]
     decrement: Float[Array, ""]
     converged: Bool[Array, ""]
     steps: Int[Array, ""]
@@ -65,11 +69,13 @@ def _newton(density: Density, t: Float[Array, ""], start: Float[Array, " n"]) ->
         slope = jnp.vdot(gradient, move)
         length = _backtrack(objective, beta, move, slope)
         decrement = -slope / 2
-        return Mode(beta + length * move, decrement, decrement < TOLERANCE * scale, mode.steps + 1)
+        done = decrement < TOLERANCE * scale
+        return Mode(beta + length * move, mode.height, decrement, done, mode.steps + 1)
 
     unknown = jnp.asarray(jnp.inf)
-    first = Mode(start, unknown, jnp.asarray(False), jnp.asarray(0))
-    return jax.lax.while_loop(unfinished, step, first)
+    first = Mode(start, unknown, unknown, jnp.asarray(False), jnp.asarray(0))
+    found = jax.lax.while_loop(unfinished, step, first)
+    return found._replace(height=-objective(found.beta))
 
 
 def _backtrack(

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from threading import Event, Lock
 from typing import Any, NamedTuple
 
-import blackjax
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from blackjax.adaptation.step_size import dual_averaging_adaptation
 from jaxtyping import Array, Bool, Float, Int, Key
 
 from shoal.errors import InputError
@@ -216,6 +214,9 @@ def begin(
     density: Density, coordinates: Whitening, u: Float[Array, " unknowns"], settings: NUTS
 ) -> Chain:
     """A chain at u, with a first guess of the step size."""
+    import blackjax  # noqa: PLC0415  (slow to load, and only needed here)
+    from blackjax.adaptation.step_size import dual_averaging_adaptation  # noqa: PLC0415
+
     state = blackjax.nuts.init(u, _target(density, coordinates))
     start, _, _ = dual_averaging_adaptation(settings.target_acceptance)
     return Chain(state, start(1.2 * u.size**-0.25))
@@ -237,6 +238,9 @@ def advance(
     While adapting, the step size of each draw is learned from the one before; afterwards it is
     the average that the adaptation arrived at.
     """
+    import blackjax  # noqa: PLC0415  (slow to load, and only needed here)
+    from blackjax.adaptation.step_size import dual_averaging_adaptation  # noqa: PLC0415
+
     target = _target(density, coordinates)
     kernel = blackjax.nuts.build_kernel()
     _, learn, _ = dual_averaging_adaptation(target_acceptance)

@@ -78,6 +78,14 @@ class Prior:
         )
         return normal + self.log_hyperprior(t)
 
+    def log_constant(self, t: float, count: int) -> float:
+        """What ``log_density`` is where all coefficients are zero."""
+        normal = 0.5 * count * (self.power * t - math.log(2 * math.pi))
+        if self.form == "fixed":
+            return normal
+        norm = self.shape * math.log(self.rate) - math.lgamma(self.shape)
+        return normal + norm + self.shape * t - self.rate * math.exp(t)
+
     def log_hyperprior(self, t: Float[Array, ""]) -> Float[Array, ""]:
         """Log p(t): a Gamma density of e^t with the Jacobian of the logarithm."""
         if self.form == "fixed":
