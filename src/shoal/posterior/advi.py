@@ -64,29 +64,14 @@ def advi_draws(
 ) -> Draws:
     """Independent draws (chains × draws) from the variational approximation."""
     generator = np.random.default_rng(seed)
-    if settings.family == "full-rank":
-        check_dense(density, "full-rank advi", "the mean-field family")
-        approximation = full_rank(
-            density,
-            settings.base_draws,
-            settings.tolerance,
-            settings.max_iterations,
-            generator,
-            report,
-        )
-    elif settings.stochastic:
-        approximation = stochastic_mean_field(
-            density, settings.tolerance, settings.max_iterations, seed, report
-        )
+    limits = (settings.tolerance, settings.max_iterations)
+    if settings.stochastic:
+        approximation = stochastic_mean_field(density, *limits, seed, report)
+    elif settings.family == "mean-field":
+        approximation = mean_field(density, settings.base_draws, *limits, generator, report)
     else:
-        approximation = mean_field(
-            density,
-            settings.base_draws,
-            settings.tolerance,
-            settings.max_iterations,
-            generator,
-            report,
-        )
+        check_dense(density, "full-rank advi", "the mean-field family")
+        approximation = full_rank(density, settings.base_draws, *limits, generator, report)
     return _drawn(density, approximation, shape, generator)
 
 
