@@ -32,10 +32,28 @@ if TYPE_CHECKING:
         load_fit,
     )
     from shoal.simulation import simulate_decisions
-    from shoal.states import Circular, Interval, StateSpace, Transitions, count_transitions
+    from shoal.states import (
+        Circular,
+        Interval,
+        LocalMisalignment,
+        StateSpace,
+        TargetMisalignment,
+        Transitions,
+        count_transitions,
+    )
+    from shoal.tracks import Tracks, headings
 
 _HOME = {
-    "states": ("Circular", "Interval", "StateSpace", "Transitions", "count_transitions"),
+    "tracks": ("Tracks", "headings"),
+    "states": (
+        "Circular",
+        "Interval",
+        "LocalMisalignment",
+        "StateSpace",
+        "TargetMisalignment",
+        "Transitions",
+        "count_transitions",
+    ),
     "passive": ("PassiveOperator", "RandomWalk", "TurningMixture", "Uniform"),
     "lmdp": ("Solution", "policy", "solve", "state_cost"),
     "basis": (
@@ -66,6 +84,7 @@ __all__ = [
     "InputError",
     "Interval",
     "Laplace",
+    "LocalMisalignment",
     "Model",
     "OutputError",
     "PassiveOperator",
@@ -74,12 +93,15 @@ __all__ = [
     "RandomWalk",
     "Solution",
     "StateSpace",
+    "TargetMisalignment",
+    "Tracks",
     "Transitions",
     "TurningMixture",
     "Uniform",
     "VonMises",
     "__version__",
     "count_transitions",
+    "headings",
     "load_fit",
     "policy",
     "simulate_decisions",

@@ -154,6 +154,31 @@ def test_notes_say_what_the_data_cannot_tell():
     assert "46 of 48 states were never entered" in words
 
 
+def test_one_chain_is_not_said_to_disagree_with_itself():
+    passive = shoal.RandomWalk(90.0)
+    transitions = random_transitions(passive.on(TORUS), TORUS)
+    fit = shoal.Model(TORUS, passive).fit(transitions, "nuts", chains=1, draws=600, seed=1)
+    words = str(fit.diagnostics())
+    assert "cannot disagree with itself" in words
+    assert "do not agree" not in words
+
+
+def test_passive_dynamics_too_narrow_for_the_animals_are_named():
+    transitions = random_transitions(shoal.RandomWalk(90.0).on(TORUS), TORUS)
+    narrow = shoal.Model(TORUS, shoal.RandomWalk(12.0)).fit(transitions, "map").diagnostics()
+    assert "the passive dynamics are too narrow" in str(narrow)
+    assert not narrow.trusted
+    wide = shoal.Model(TORUS, shoal.RandomWalk(90.0)).fit(transitions, "map").diagnostics()
+    assert wide.numbers["share_passively_rare"] == 0
+    assert wide.trusted
+
+
+def test_plots_find_words_and_units():
+    fit = fitted("map")
+    assert fit.cost_to_go.attrs == {"long_name": "cost-to-go", "units": "nats"}
+    assert fit.state_cost.coords["local"].attrs == {"long_name": "local", "units": "°"}
+
+
 def test_without_a_future_nothing_can_be_learned_and_that_is_said():
     few = shoal.count_transitions([[0, 1, 0]], TORUS)
     fit = shoal.Model(TORUS, shoal.Uniform(), discount=0.0).fit(few, "map")

@@ -63,6 +63,14 @@ def test_matrices_of_the_wrong_size_or_with_negative_counts_are_refused():
         Transitions.from_matrix(-np.eye(15, dtype=int), NUMBERED)
 
 
+def test_masked_states_are_not_taken_for_seen_ones():
+    hidden = np.ma.masked_array([1, 2, 3], [False, True, False])
+    with pytest.raises(shoal.InputError, match="masked states were not seen"):
+        shoal.count_transitions([hidden], NUMBERED)
+    whole = np.ma.masked_array([1, 2, 3], False)
+    assert shoal.count_transitions([whole], NUMBERED).total == 2
+
+
 @pytest.mark.parametrize("flat", [[0, 2, 1], np.array([0, 2, 1])])
 def test_a_flat_list_of_states_is_refused_with_how_it_should_look(flat):
     with pytest.raises(shoal.InputError, match="one sequence of states for each animal"):

@@ -79,5 +79,8 @@ class VonMises:
 
 def _circle(axis: Axis, kind: str) -> Circular:
     if not isinstance(axis, Circular):
-        raise InputError(f"{kind} functions need a circular axis, and {axis.name!r} is not one")
+        raise InputError(
+            f"{kind} functions need a circular axis, and {axis.name!r} is not one: give each axis "
+            "its own, such as Product(Fourier(4), Gaussian(2))"
+        )
     return axis

@@ -1,13 +1,16 @@
 """What to worry about, in plain words."""
 
 import json
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import jax.numpy as jnp
 import numpy as np
 
 from shoal.basis import Identity
 from shoal.passive import Uniform
+from shoal.posterior.specification import Unreadable
 
 if TYPE_CHECKING:
     from shoal.posterior.fit import Fit
@@ -17,6 +20,7 @@ ESS = 400
 PARETO_K = 0.7
 E_BFMI = 0.3
 FEWEST = 25
+RARE, RARE_SHARE = 1e-6, 0.01
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,8 @@ class Diagnostics:
         return not self.failures
 
     def __str__(self) -> str:
-        head = "Nothing speaks against this fit." if self.trusted else "Do not trust this fit yet:"
+        sound = "The computation is sound (whether the model suits the animals it cannot say)."
+        head = sound if self.trusted else "Do not trust this fit yet:"
         lines = [head, *(f"  ✗ {line}" for line in self.failures)]
         lines += [f"  • {line}" for line in self.notes]
         return "\n".join(lines)
@@ -100,9 +105,9 @@ def _judge_chains(
         numbers["min_e_bfmi"] = float(np.min(bfmi))
     if energies.shape[0] < 2:
         notes.append("One chain cannot disagree with itself: run 4 to see whether they agree.")
-    if not numbers["max_r_hat"] < R_HAT:
+    elif not numbers["max_r_hat"] < R_HAT:
         failures.append(
-            f"The chains do not agree: largest R-hat {numbers['max_r_hat']:.3f} (should be below "
+            f"The chains do not agree: largest R-hat {numbers['max_r_hat']:.4f} (should be below "
             f"{R_HAT}). Use more draws."
         )
     fewest = min(numbers["min_ess_bulk"], numbers["min_ess_tail"])
@@ -174,6 +179,7 @@ def _note_data(
         failures.append(
             "With a discount of 0 nothing ahead counts, so tracks tell nothing of costs."
         )
+    _judge_passive(fit, failures, numbers)
     if bool(fit.absorbing.any()):
         notes.append(
             f"{int(fit.absorbing.sum())} states are never left passively: what is paid there "
@@ -188,4 +194,23 @@ def _note_data(
         notes.append(
             "With uniform passive dynamics and the identity basis the estimate is nothing but "
             "shrunken −log arrivals."
+        )
+
+
+def _judge_passive(fit: "Fit", failures: list[str], numbers: dict[str, float]) -> None:
+    """Where animals often do what is all but impossible passively, costs make up for it."""
+    if isinstance(fit.model.passive, Unreadable):
+        return
+    pairs = fit.data["transitions"].to_dataset()
+    logs = fit.model.operator().log_probability(
+        jnp.asarray(pairs["origin"].values), jnp.asarray(pairs["destination"].values)
+    )
+    rare = np.asarray(logs) < math.log(RARE)
+    count = pairs["count"].values
+    share = numbers["share_passively_rare"] = float(count[rare].sum() / count.sum())
+    if share > RARE_SHARE:
+        failures.append(
+            f"{share:.0%} of the transitions have a passive probability below {RARE:g}: the "
+            "passive dynamics are too narrow, and costs are inflated to make up for it. Use wider "
+            "ones (for RandomWalk a larger sd)."
         )

@@ -141,7 +141,8 @@ class Fit:
     def cost_to_go(self) -> xr.DataArray:
         """V (chain, draw, *axes): level removed from every draw, posterior mean with minimum 0."""
         contrasts = without_level(self.sampled, self.level_weights)
-        return _from_zero(contrasts).rename("cost_to_go")
+        named = {"long_name": "cost-to-go", "units": "nats"}
+        return _from_zero(contrasts).rename("cost_to_go").assign_attrs(named)
 
     @cached_property
     def state_cost(self) -> xr.DataArray:
@@ -152,7 +153,8 @@ class Fit:
             self.model.operator(), jnp.asarray(flat), jnp.asarray(float(self.model.discount))
         )
         r = v.copy(data=np.asarray(costs).reshape(v.shape)).where(~self.absorbing)
-        return _from_zero(r).rename("state_cost")
+        named = {"long_name": "state cost", "units": "nats per step"}
+        return _from_zero(r).rename("state_cost").assign_attrs(named)
 
     def summary(self, what: str = "cost_to_go", interval: float = 0.95) -> "pd.DataFrame":
         """A row for each state: mean, sd, interval, R-hat, effective draws, arrivals.
@@ -207,6 +209,18 @@ class Fit:
         )
 
 
+def labelled(space: StateSpace) -> dict[str, xr.Variable]:
+    """The bin centres of each axis, with the words and units that plots show."""
+    return {
+        axis.name: xr.Variable(
+            axis.name,
+            axis.centres,
+            {"long_name": axis.name.replace("_", " "), "units": axis.unit},
+        )
+        for axis in space.axes
+    }
+
+
 def without_level(cost_to_go: xr.DataArray, arrivals: xr.DataArray) -> xr.DataArray:
     """V minus its mean weighted by arrivals, draw by draw: the part that tracks can tell."""
     axes = [name for name in cost_to_go.dims if name not in SAMPLING]
@@ -237,7 +251,7 @@ def _posterior(space: StateSpace, density: Density, draws: Draws) -> xr.Dataset:
         variables["precision"] = (SAMPLING, np.exp(density.prior.power * t))
     if not isinstance(density.basis.map, IdentityMap):
         variables["coefficients"] = ((*SAMPLING, "coefficient"), np.asarray(betas))
-    coordinates = {"chain": np.arange(chains), "draw": np.arange(count), **space.coordinates}
+    coordinates = {"chain": np.arange(chains), "draw": np.arange(count), **labelled(space)}
     return xr.Dataset(variables, coordinates)
 
 
@@ -252,7 +266,7 @@ def _observed(space: StateSpace, transitions: Transitions) -> xr.Dataset:
             "arrivals": (space.names, transitions.arrivals),
             "departures": (space.names, transitions.departures),
         },
-        space.coordinates,
+        labelled(space),
     )
 
 

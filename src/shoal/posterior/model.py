@@ -78,8 +78,8 @@ class Model:
             raise InputError(f"a prior is Prior(...), got {self.prior!r}")
         if not isinstance(self.basis, Basis) or isinstance(self.basis, type):
             raise InputError(
-                "a basis is Identity(), Gaussian(...), Bisquare(...) or an object with on(space); "
-                f"got {type(self.basis).__name__}"
+                "a basis is Identity(), Gaussian(...), Bisquare(...), Fourier(...), VonMises(...), "
+                f"Product(...) or an object with on(space); got {type(self.basis).__name__}"
             )
 
     def operator(self) -> PassiveOperator:
@@ -147,7 +147,10 @@ class Model:
         settings, drawing = _resolved(method)
         for count in (chains, draws):
             if not hasattr(count, "__index__") or count < 1:
-                raise InputError(f"at least 1 chain and 1 draw are needed, got {chains}, {draws}")
+                raise InputError(
+                    "chains and draws are whole numbers, at least 1 chain and 1 draw are needed; "
+                    f"got {chains!r} and {draws!r}"
+                )
         seed = checked_seed(seed)
         density = self.density(transitions)
         with reporting(progress) as report:
@@ -157,9 +160,9 @@ class Model:
 
 def _resolved(method: str | Method) -> tuple[Method, Callable[..., Draws]]:
     if isinstance(method, str):
-        if method not in METHODS:
+        if method.lower() not in METHODS:
             raise InputError(f"method is one of {', '.join(METHODS)}; got {method!r}")
-        kind, drawing = METHODS[method]
+        kind, drawing = METHODS[method.lower()]
         return kind(), drawing
     for kind, drawing in METHODS.values():
         if isinstance(method, kind):

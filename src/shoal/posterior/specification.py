@@ -7,7 +7,7 @@ from shoal.basis import Bisquare, Fourier, Gaussian, Identity, Product, VonMises
 from shoal.errors import InputError
 from shoal.passive import RandomWalk, TurningMixture, Uniform
 from shoal.posterior.prior import Prior
-from shoal.states import Circular, Interval
+from shoal.states import Circular, Interval, LocalMisalignment, TargetMisalignment
 from shoal.states.axes import Numbered
 
 KNOWN: dict[str, type] = {
@@ -16,6 +16,8 @@ KNOWN: dict[str, type] = {
         Circular,
         Interval,
         Numbered,
+        LocalMisalignment,
+        TargetMisalignment,
         Uniform,
         RandomWalk,
         TurningMixture,

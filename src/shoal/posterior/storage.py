@@ -34,7 +34,7 @@ def save_fit(fit: Fit, path: Path) -> Path:
         "shoal_format": FORMAT,
         "model": json.dumps(
             {
-                "axes": [described(axis) for axis in fit.model.space.axes],
+                "axes": _described_parts(fit.model.space),
                 "passive": passive,
                 "basis": described(fit.model.basis),
                 "discount": fit.model.discount,
@@ -81,6 +81,14 @@ def load_fit(path: str | Path) -> Fit:
         raise InputError(f"{place}: {error}") from error
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise InputError(f"{place} has a damaged description of its model: {error}") from error
+
+
+def _described_parts(space: StateSpace) -> list[dict[str, Any]]:
+    """Features where they are ours; the bare axes of a user's own."""
+    parts = [described(part) for part in space.parts]
+    axes = [described(axis) for axis in space.axes]
+    pairs = zip(parts, axes, strict=True)
+    return [axis if part["kind"] == "Unreadable" else part for part, axis in pairs]
 
 
 def _restored_model(tree: xr.DataTree) -> Model:

@@ -1,15 +1,21 @@
-"""What an animal perceives: axes, state spaces, counted transitions."""
+"""What an animal perceives: axes, features, state spaces, counted transitions."""
 
 from shoal.states.axes import Axis, Circular, Interval, Numbered
+from shoal.states.counting import Feature, count_transitions, track_states
+from shoal.states.misalignment import LocalMisalignment, TargetMisalignment
 from shoal.states.space import StateSpace
-from shoal.states.transitions import Transitions, count_transitions
+from shoal.states.transitions import Transitions
 
 __all__ = [
     "Axis",
     "Circular",
+    "Feature",
     "Interval",
+    "LocalMisalignment",
     "Numbered",
     "StateSpace",
+    "TargetMisalignment",
     "Transitions",
     "count_transitions",
+    "track_states",
 ]

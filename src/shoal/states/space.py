@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from shoal.errors import InputError
-from shoal.states.axes import Axis, Numbered
+from shoal.states.axes import Axis, Circular, Numbered
 
 
 @runtime_checkable
@@ -44,7 +44,10 @@ class StateSpace:
     def __init__(self, *parts: Any) -> None:
         for part in parts:
             if not isinstance(part, Axis | HasAxis):
-                raise InputError(f"a state space is made of axes such as Circular, got {part!r}")
+                raise InputError(
+                    "a state space is made of axes one after the other, such as Circular(...), "
+                    f"Interval(...); got {part!r}"
+                )
         axes = tuple(part if isinstance(part, Axis) else part.axis for part in parts)
         if not axes:
             raise InputError("a state space needs at least one axis")
@@ -109,8 +112,7 @@ class StateSpace:
                 where = tuple(int(i) for i in np.argwhere(lost)[0])
                 raise InputError(
                     f"{int(lost.sum())} of {lost.size} values of {axis.name!r} are in no bin, the "
-                    f"first is {array[where]} at position {where}: bins go from "
-                    f"{_extent(axis)}; drop those values or widen the axis"
+                    f"first is {array[where]} at position {where}: {_expected(axis)}"
                 )
         return states
 
@@ -130,8 +132,8 @@ class StateSpace:
         outside = (states < 0) | (states >= self.size)
         if np.any(outside):
             raise InputError(
-                f"state {states[outside].flat[0]} is out of range: this space has "
-                f"states 0 to {self.size - 1}"
+                f"state {states[outside].flat[0]} is out of range: this space has states 0 to "
+                f"{self.size - 1}; where an animal was not seen, end its sequence and begin another"
             )
 
     def describe(self, state: int) -> str:
@@ -146,7 +148,9 @@ class StateSpace:
         return f"state {state} ({words})"
 
 
-def _extent(axis: Axis) -> str:
+def _expected(axis: Axis) -> str:
+    if isinstance(axis, Circular):
+        return "angles are finite numbers of degrees; end a sequence where there is none"
     low = axis.centres[0] - axis.widths[0] / 2
     high = axis.centres[-1] + axis.widths[-1] / 2
-    return f"{low:g} to {high:g}"
+    return f"bins go from {low:g} to {high:g}; widen the axis, or end a sequence there"

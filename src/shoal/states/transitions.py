@@ -1,7 +1,7 @@
 """Which state followed which, how often: all that the likelihood needs of the tracks."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -25,10 +25,17 @@ class Pairs:
 
 @dataclass(frozen=True, eq=False)
 class Transitions:
-    """Counted transitions on a state space: y_ij as its pairs, their row and column sums."""
+    """Counted transitions on a state space: y_ij as its pairs, their row and column sums.
+
+    Attributes
+    ----------
+    dropped
+        Of tracks: how many of the values of each axis were missing or outside its bins.
+    """
 
     space: StateSpace
     pairs: Pairs
+    dropped: dict[str, int] = field(default_factory=dict)
 
     @classmethod
     def from_pairs(
@@ -37,9 +44,10 @@ class Transitions:
         destination: Iterable[Any],
         space: StateSpace,
         count: Iterable[Any] | None = None,
+        dropped: dict[str, int] | None = None,
     ) -> "Transitions":
         """From one origin and one destination per transition, and optionally a count."""
-        start, end = _states(origin, space), _states(destination, space)
+        start, end = checked_states(origin, space), checked_states(destination, space)
         if start.shape != end.shape:
             raise InputError(f"{start.size} origins do not pair with {end.size} destinations")
         number = np.ones(start.size, dtype=int) if count is None else np.asarray(count)
@@ -54,7 +62,7 @@ class Transitions:
         total = np.bincount(position, weights=number, minlength=code.size).astype(int)
         seen = total > 0
         origins, destinations = np.divmod(code[seen], space.size)
-        return cls(space, Pairs(origins, destinations, total[seen]))
+        return cls(space, Pairs(origins, destinations, total[seen]), dropped or {})
 
     @classmethod
     def from_matrix(cls, counts: Int[np.ndarray, "J J"], space: StateSpace) -> "Transitions":
@@ -104,6 +112,10 @@ class Transitions:
             np.concatenate([mine.destination, theirs.destination]),
             self.space,
             np.concatenate([mine.count, theirs.count]),
+            {
+                name: self.dropped.get(name, 0) + other.dropped.get(name, 0)
+                for name in {**self.dropped, **other.dropped}
+            },
         )
 
     def __repr__(self) -> str:
@@ -114,40 +126,10 @@ class Transitions:
         )
 
 
-def count_transitions(sequences: Iterable[Any], space: StateSpace) -> Transitions:
-    """The transitions within each sequence of states; none between sequences.
-
-    Parameters
-    ----------
-    sequences
-        One sequence of state numbers per animal.
-    space
-        The states they are numbered in.
-
-    Examples
-    --------
-    >>> import shoal
-    >>> counts = shoal.count_transitions([[0, 2, 5, 2], [0, 1]], shoal.StateSpace.discrete(6))
-    >>> counts.total, counts.arrivals.tolist()
-    (4, [0, 1, 2, 0, 0, 1])
-    """
-    given = list(sequences)
-    for sequence in given:
-        if not hasattr(sequence, "__iter__") or isinstance(sequence, str):
-            raise InputError(
-                "expected one sequence of states for each animal, such as [[0, 2, 5], [1, 1]]; "
-                f"got {sequence!r} where a sequence should be"
-            )
-    rows = [_states(sequence, space) for sequence in given]
-    empty = np.empty(0, dtype=int)
-    return Transitions.from_pairs(
-        np.concatenate([empty, *(row[:-1] for row in rows)]),
-        np.concatenate([empty, *(row[1:] for row in rows)]),
-        space,
-    )
-
-
-def _states(values: Iterable[Any], space: StateSpace) -> Int[np.ndarray, " states"]:
+def checked_states(values: Iterable[Any], space: StateSpace) -> Int[np.ndarray, " states"]:
+    """A plain sequence of state numbers, all of them in this space."""
+    if np.ma.is_masked(values):
+        raise InputError("masked states were not seen: end a sequence there and begin another")
     array = np.asarray(list(values) if not isinstance(values, np.ndarray) else values)
     if array.size == 0:
         return np.empty(0, dtype=int)
