@@ -33,10 +33,13 @@ if TYPE_CHECKING:
     )
     from shoal.simulation import simulate_decisions
     from shoal.states import (
+        Bearing,
         Circular,
+        Distance,
         Interval,
         LocalMisalignment,
         StateSpace,
+        TargetDistance,
         TargetMisalignment,
         Transitions,
         count_transitions,
@@ -46,10 +49,13 @@ if TYPE_CHECKING:
 _HOME = {
     "tracks": ("Tracks", "headings"),
     "states": (
+        "Bearing",
         "Circular",
+        "Distance",
         "Interval",
         "LocalMisalignment",
         "StateSpace",
+        "TargetDistance",
         "TargetMisalignment",
         "Transitions",
         "count_transitions",
@@ -75,8 +81,10 @@ __all__ = [
     "MAP",
     "NUTS",
     "BasisOperator",
+    "Bearing",
     "Bisquare",
     "Circular",
+    "Distance",
     "Fit",
     "Fourier",
     "Gaussian",
@@ -93,6 +101,7 @@ __all__ = [
     "RandomWalk",
     "Solution",
     "StateSpace",
+    "TargetDistance",
     "TargetMisalignment",
     "Tracks",
     "Transitions",

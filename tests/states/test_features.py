@@ -19,7 +19,8 @@ LOCAL = {
     "near others": shoal.LocalMisalignment(radius=1.2, include_self=False),
 }
 TARGET = shoal.TargetMisalignment(target=(0.3, -0.7))
-FEATURES = {**LOCAL, "target": TARGET}
+BEARINGS = {"neighbour": shoal.Bearing(), "centroid": shoal.Bearing("centroid")}
+FEATURES = {**LOCAL, **BEARINGS, "target": TARGET}
 every_feature = pytest.mark.parametrize("feature", FEATURES.values(), ids=FEATURES.keys())
 SEEDS = st.integers(0, 10**6)
 
@@ -70,7 +71,7 @@ def test_target_misalignment_agrees_with_a_plain_loop(seed):
     same(TARGET.values(positions, angles), expected)
 
 
-ALONE = {name: FEATURES[name] for name in ("others", "near others", "target")}
+ALONE = {name: FEATURES[name] for name in ("others", "near others", "target", *BEARINGS)}
 
 
 @pytest.mark.parametrize("feature", ALONE.values(), ids=ALONE.keys())
@@ -99,6 +100,8 @@ def test_rotating_shifting_and_scaling_everything_changes_no_misalignment(
     if isinstance(feature, shoal.TargetMisalignment):
         target = tuple(moved(np.array(feature.target)).tolist())
         other = shoal.TargetMisalignment(target)
+    elif isinstance(feature, shoal.Bearing):
+        other = feature
     else:
         radius = None if feature.radius is None else feature.radius * scale
         other = shoal.LocalMisalignment(radius=radius, include_self=feature.include_self)
@@ -107,6 +110,46 @@ def test_rotating_shifting_and_scaling_everything_changes_no_misalignment(
         feature.values(positions, angles),
         atol=1e-6,
     )
+
+
+def loop_step(positions, towards):
+    """One animal and one frame at a time: the step to the nearest other, or to their centroid."""
+    result = np.full(positions.shape, np.nan)
+    for t, i in np.ndindex(positions.shape[:2]):
+        others = [p for j, p in enumerate(positions[t]) if j != i and np.isfinite(p).all()]
+        if not others or np.isnan(positions[t, i]).any():
+            continue
+        if towards == "centroid":
+            place = np.mean(others, axis=0)
+        else:
+            place = min(others, key=lambda p: math.hypot(*(p - positions[t, i])))
+        result[t, i] = place - positions[t, i]
+    return result
+
+
+@pytest.mark.parametrize("towards", ["neighbour", "centroid"])
+@given(SEEDS, st.sampled_from([0.15, 0.8]))
+def test_distances_and_bearings_agree_with_a_plain_loop(towards, seed, missing):
+    positions, angles = scene(seed, missing=missing)
+    step = loop_step(positions, towards)
+    distance = shoal.Distance((0, 1, 5), towards).values(positions, angles)
+    assert np.allclose(distance, np.hypot(step[..., 0], step[..., 1]), equal_nan=True)
+    direction = np.rad2deg(np.arctan2(step[..., 1], step[..., 0]))
+    same(shoal.Bearing(towards).values(positions, angles), difference(direction, angles))
+
+
+@given(SEEDS)
+def test_the_distance_to_a_target_is_that_of_a_ruler(seed):
+    positions, angles = scene(seed)
+    found = shoal.TargetDistance((0.5, -1.0), (0, 1, 9)).values(positions, angles)
+    expected = np.sqrt((positions[..., 0] - 0.5) ** 2 + (positions[..., 1] + 1.0) ** 2)
+    assert np.allclose(found, expected, equal_nan=True)
+
+
+def test_a_single_animal_has_no_neighbour():
+    positions, angles = scene(1, animals=1, missing=0.0)
+    for feature in (shoal.Distance((0, 1)), shoal.Bearing(), shoal.Bearing("centroid")):
+        assert np.isnan(feature.values(positions, angles)).all()
 
 
 def test_the_signs_are_those_of_the_papers_figure_4():
@@ -175,11 +218,25 @@ def test_a_fit_on_tracks_keeps_its_features(tmp_path):
     assert again.model.space.parts == SPACE.parts
 
 
+def test_every_feature_survives_the_disk(tmp_path):
+    space = shoal.StateSpace(
+        shoal.Bearing("centroid", bins=4),
+        shoal.Distance((0, 2, 50), unit="cm"),
+        shoal.TargetDistance((0, 5), (0, 9, 99)),
+    )
+    fit = shoal.Model(space, shoal.Uniform()).fit(shoal.count_transitions(walk(1), space), "map")
+    assert shoal.load_fit(fit.save(tmp_path / "fit.nc")).model.space == space
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [
         (lambda: shoal.LocalMisalignment(radius=0.0), "must be positive, got 0"),
         (lambda: shoal.TargetMisalignment((1, 2, 3)), r"a point \(x, y\)"),
+        (lambda: shoal.Distance((0, 1), "moon"), "neighbour, centroid; got 'moon'"),
+        (lambda: shoal.Bearing("moon"), "got 'moon'"),
+        (lambda: shoal.Distance((1, 0)), "increasing edges"),
+        (lambda: shoal.TargetDistance("here", (0, 1)), r"a point \(x, y\), got 'here'"),
         (lambda: shoal.count_transitions(walk(1), SPACE, lag=0), "1 or more; got 0"),
         (lambda: shoal.count_transitions([walk(1), [0, 1]], SPACE), "cannot be counted together"),
         (

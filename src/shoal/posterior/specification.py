@@ -7,7 +7,15 @@ from shoal.basis import Bisquare, Fourier, Gaussian, Identity, Product, VonMises
 from shoal.errors import InputError
 from shoal.passive import RandomWalk, TurningMixture, Uniform
 from shoal.posterior.prior import Prior
-from shoal.states import Circular, Interval, LocalMisalignment, TargetMisalignment
+from shoal.states import (
+    Bearing,
+    Circular,
+    Distance,
+    Interval,
+    LocalMisalignment,
+    TargetDistance,
+    TargetMisalignment,
+)
 from shoal.states.axes import Numbered
 
 KNOWN: dict[str, type] = {
@@ -18,6 +26,9 @@ KNOWN: dict[str, type] = {
         Numbered,
         LocalMisalignment,
         TargetMisalignment,
+        Bearing,
+        Distance,
+        TargetDistance,
         Uniform,
         RandomWalk,
         TurningMixture,

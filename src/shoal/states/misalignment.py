@@ -9,6 +9,7 @@ from jaxtyping import Bool, Float
 from shoal.angles import difference
 from shoal.errors import InputError
 from shoal.states.axes import Circular
+from shoal.states.distances import bearing, checked_point
 
 Positions = Float[np.ndarray, "time individuals 2"]
 Headings = Float[np.ndarray, "time individuals"]
@@ -95,10 +96,7 @@ class TargetMisalignment:
 
     def __post_init__(self) -> None:
         """Check the target."""
-        point = np.asarray(self.target, dtype=float)
-        if point.shape != (2,) or not np.all(np.isfinite(point)):
-            raise InputError(f"a target is a point (x, y), got {self.target!r}")
-        object.__setattr__(self, "target", tuple(point.tolist()))
+        object.__setattr__(self, "target", checked_point(self.target))
 
     @property
     def axis(self) -> Circular:
@@ -107,9 +105,4 @@ class TargetMisalignment:
 
     def values(self, positions: Positions, headings: Headings) -> Headings:
         """Degrees in [−180, 180); NaN where the animal has no heading or is at the target."""
-        gap = np.asarray(self.target) - positions
-        away = np.hypot(gap[..., 0], gap[..., 1]) > 0
-        towards = np.rad2deg(np.arctan2(gap[..., 1], gap[..., 0]))
-        known = np.isfinite(headings) & np.isfinite(gap).all(axis=-1) & away
-        turn = difference(np.where(known, towards, 0.0), np.where(known, headings, 0.0))
-        return np.where(known, turn, np.nan)
+        return bearing(np.asarray(self.target) - positions, headings)
