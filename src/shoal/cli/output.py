@@ -10,7 +10,8 @@ def print_table(title: str, rows: Sequence[dict[str, str]]) -> None:
     """Rows as a table that fits the terminal."""
     table = Table(title=title)
     for number, name in enumerate(rows[0]):
-        table.add_column(name, justify="left" if number < 2 else "right")
+        plain = number < 2 or len(rows[0]) <= 3
+        table.add_column(name, justify="left" if plain else "right", overflow="fold")
     for row in rows:
         table.add_row(*row.values())
     Console().print(table)

@@ -9,7 +9,7 @@ from scipy.special import erf, ndtr
 
 from shoal.errors import InputError
 from shoal.passive.per_axis import PerAxisDynamics
-from shoal.states import Axis, Circular, Interval, StateSpace
+from shoal.states import Axis, Circular, Folded, Interval, StateSpace
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,10 @@ def walk_kernel(axis: Axis, sd: float) -> Float[np.ndarray, "bins bins"]:
     """p̄(j | i) of a normal step of this sd on one axis."""
     if isinstance(axis, Circular):
         return normalised(wrapped_step(axis, mean=0.0, sd=sd))
+    if isinstance(axis, Folded):
+        _, one_of_each = np.unique(axis.fold, return_index=True)
+        from_one = walk_kernel(axis.circle, sd)[one_of_each]  # the same from either side
+        return from_one @ (axis.fold[:, None] == np.arange(axis.size))
     if isinstance(axis, Interval):
         edges = np.asarray(axis.edges)
         low = (edges[:-1] - axis.centres[:, None]) / sd

@@ -10,18 +10,26 @@ from shoal.posterior.prior import Prior
 from shoal.states import (
     Bearing,
     Circular,
+    Custom,
     Distance,
+    Folded,
     Interval,
     LocalMisalignment,
+    NeighboursWithin,
+    Numbered,
+    Speed,
     TargetDistance,
     TargetMisalignment,
+    TurningAngle,
+    WallDistance,
 )
-from shoal.states.axes import Numbered
+from shoal.tracks import Circle, Rectangle
 
 KNOWN: dict[str, type] = {
     kind.__name__: kind
     for kind in (
         Circular,
+        Folded,
         Interval,
         Numbered,
         LocalMisalignment,
@@ -29,6 +37,12 @@ KNOWN: dict[str, type] = {
         Bearing,
         Distance,
         TargetDistance,
+        WallDistance,
+        Speed,
+        TurningAngle,
+        NeighboursWithin,
+        Rectangle,
+        Circle,
         Uniform,
         RandomWalk,
         TurningMixture,
@@ -70,8 +84,21 @@ def described(specification: Any) -> dict[str, Any]:
         return {"kind": "Product", "factors": [described(part) for part in specification.factors]}
     if KNOWN.get(kind) is type(specification) and is_dataclass(specification):
         values = {part.name: getattr(specification, part.name) for part in fields(specification)}
-        return {"kind": kind, **values}
+        nested = {
+            name: described(value) if type(value) in (Rectangle, Circle) else value
+            for name, value in values.items()
+        }
+        return {"kind": kind, **nested}
+    if isinstance(specification, Custom):  # a file keeps the axis, not the function
+        return described(specification.axis)
     return {"kind": "Unreadable", "words": repr(specification)[:200]}
+
+
+def _tidy(value: Any) -> Any:
+    """Lists as tuples, and specifications inside specifications restored."""
+    if isinstance(value, dict):
+        return restored(value)
+    return tuple(value) if isinstance(value, list) else value
 
 
 def restored(description: Any) -> Any:
@@ -86,7 +113,7 @@ def restored(description: Any) -> Any:
         return Unreadable(str(values.get("words")))
     if kind not in KNOWN:
         raise InputError(f"unknown kind of specification {kind!r}")
-    tidy = {name: tuple(v) if isinstance(v, list) else v for name, v in values.items()}
+    tidy = {name: _tidy(value) for name, value in values.items()}
     try:
         return KNOWN[kind](**tidy)
     except TypeError as error:

@@ -119,6 +119,63 @@ class Circular(Axis):
 
 
 @dataclass(frozen=True)
+class Folded(Axis):
+    """Angles without their sign: the bins of a circle, left and right taken together.
+
+    Parameters
+    ----------
+    name
+        What the angle is.
+    bins
+        How many bins go round the whole circle; 36 gives centres 0, 10, …, 180.
+    """
+
+    name: str = "angle"
+    bins: Any = 36
+    unit: str = "°"
+
+    def __post_init__(self) -> None:
+        """Check the name and the number of bins."""
+        object.__setattr__(self, "bins", self.circle.bins)
+
+    @property
+    def circle(self) -> Circular:
+        """The axis before it was folded."""
+        return Circular(self.name, self.bins)
+
+    @property
+    def fold(self) -> Int[np.ndarray, " circle"]:
+        """The bin of this axis for every bin of the circle."""
+        return np.searchsorted(self.centres, np.abs(self.circle.centres) - 1e-9)
+
+    @property
+    def size(self) -> int:
+        """The number of bins."""
+        return self.bins // 2 + 1
+
+    @property
+    def centres(self) -> Float[np.ndarray, " bins"]:
+        """From 0, or half a step for odd numbers of bins, to 180."""
+        return 180.0 - self.circle.step * np.arange(self.size)[::-1]
+
+    @property
+    def widths(self) -> Float[np.ndarray, " bins"]:
+        """Of the circle's bins as far as they are on one side."""
+        edges = np.concatenate([[0.0], self.centres[:-1] + self.circle.step / 2, [180.0]])
+        return np.diff(edges)
+
+    @property
+    def label(self) -> str:
+        """The name with its unit, for figures."""
+        return f"|{self.name.replace('_', ' ')}| ({self.unit})"
+
+    def locate(self, values: Float[np.ndarray, "*shape"]) -> Int[np.ndarray, "*shape"]:
+        """The bin of every angle, whatever its sign; −1 where it is not finite."""
+        index = self.circle.locate(values)
+        return np.where(index >= 0, self.fold[index], -1)
+
+
+@dataclass(frozen=True)
 class Interval(Axis):
     """A quantity on a line, cut at increasing edges; bins are [a, b), the last one [a, b].
 
@@ -130,11 +187,14 @@ class Interval(Axis):
         One more than there are bins.
     unit
         For axis labels.
+    beyond
+        Whether the last bin also holds what lies beyond its upper edge.
     """
 
     name: str
     edges: Any
     unit: str = ""
+    beyond: bool = False
 
     def __post_init__(self) -> None:
         """Check the name and the edges."""
@@ -176,7 +236,8 @@ class Interval(Axis):
     def locate(self, values: Float[np.ndarray, "*shape"]) -> Int[np.ndarray, "*shape"]:
         """The bin of every value; −1 where it is outside the edges or not finite."""
         edges = np.asarray(self.edges)
-        inside = (values >= edges[0]) & (values <= edges[-1])  # False for NaN
+        top = np.inf if self.beyond else edges[-1]
+        inside = (values >= edges[0]) & (values <= top) & np.isfinite(values)
         index = np.searchsorted(edges, values, side="right") - 1
         return np.where(inside, np.minimum(index, self.size - 1), -1)
 

@@ -1,50 +1,97 @@
 """From tracks or plain sequences to counted transitions."""
 
-from collections.abc import Iterable
-from typing import Any, Protocol, runtime_checkable
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Int
 
 from shoal.errors import InputError
+from shoal.progress import Report, reporting
+from shoal.states.scene import Feature, Scene, needs_neighbours
 from shoal.states.space import StateSpace
+from shoal.states.targets import outside
 from shoal.states.transitions import Transitions, checked_states
-from shoal.tracks import Tracks
+from shoal.tracks import Collection, Tracks
+
+States = Int[np.ndarray, "time individuals"]
+NOT_SEEN, NO_HEADING = "not seen", "no heading"
 
 
-@runtime_checkable
-class Feature(Protocol):
-    """Something an animal perceives, as a number for every animal in every frame."""
+@dataclass(frozen=True)
+class Counting:
+    """How states are read off tracks.
 
-    def values(
-        self,
-        positions: Float[np.ndarray, "time individuals 2"],
-        headings: Float[np.ndarray, "time individuals"],
-    ) -> Float[np.ndarray, "time individuals"]:
-        """The values; NaN where there is none."""
-        ...
+    Parameters
+    ----------
+    space
+        States made of features.
+    lag
+        Frames between the two states of a transition.
+    heading_frames, minimum_step, tracker_headings
+        How headings are taken, see ``shoal.headings``.
+    """
+
+    space: StateSpace
+    lag: int = 1
+    heading_frames: int = 1
+    minimum_step: float = 0.0
+    tracker_headings: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the lag and that there are features."""
+        if not hasattr(self.lag, "__index__") or self.lag < 1:
+            raise InputError(f"a lag is a whole number of frames, 1 or more; got {self.lag!r}")
+
+    def scene(self, tracks: Tracks) -> Scene:
+        """What there was to perceive."""
+        return Scene.of(tracks, self.heading_frames, self.minimum_step, self.tracker_headings)
+
+    def check_features(self) -> None:
+        """Every axis has a feature that says how it is measured."""
+        for part in self.space.parts:
+            if not isinstance(part, Feature):
+                raise InputError(
+                    f"states of tracks need features such as LocalMisalignment(), and {part!r} is "
+                    "a bare axis"
+                )
 
 
-def count_transitions(
-    tracks: Tracks | Iterable[Any],
+def count_transitions(  # noqa: PLR0913  (every choice a user has)
+    tracks: Any,
     space: StateSpace,
     *,
     lag: int = 1,
     heading_frames: int = 1,
     minimum_step: float = 0.0,
-) -> Transitions:
+    tracker_headings: bool = False,
+    by: str | None = None,
+    cluster: Any = None,
+    progress: bool | Report | None = None,
+) -> Any:
     """Which state followed which within each animal's track; none across gaps or between animals.
 
     Parameters
     ----------
     tracks
-        Tracks, several Tracks, or one sequence of state numbers per animal.
+        Tracks, several Tracks, what ``shoal.open_tracks`` opened, or one sequence of state numbers
+        for each animal.
     space
         The states; for tracks made of features such as ``LocalMisalignment()``.
     lag
         Frames between the two states of a transition.
-    heading_frames, minimum_step
-        How headings are taken from displacements, see ``shoal.headings``; for tracks alone.
+    heading_frames, minimum_step, tracker_headings
+        How headings are taken: from displacements over this many frames, see ``shoal.headings``,
+        or as the tracker gave them.
+    by
+        ``"group"`` or ``"individual"`` for a dictionary of counts, by label or by (label, name).
+    cluster
+        For opened tracks: a number of worker processes, the address of a Dask scheduler, or a Dask
+        client; None counts in this process.
+    progress
+        True for a bar, False for none, None for a bar on a terminal.
 
     Examples
     --------
@@ -53,51 +100,198 @@ def count_transitions(
     >>> counts.total, counts.arrivals.tolist()
     (4, [0, 1, 2, 0, 0, 1])
     """
-    if not hasattr(lag, "__index__") or lag < 1:
-        raise InputError(f"a lag is a whole number of frames, 1 or more; got {lag!r}")
-    given: list[Any] = [tracks] if isinstance(tracks, Tracks) else list(tracks)
-    if any(isinstance(part, Tracks) for part in given):
-        if not all(isinstance(part, Tracks) for part in given):
-            raise InputError("tracks and plain sequences of states cannot be counted together")
-        rows: list[Any] = []
-        dropped = dict.fromkeys(space.names, 0)
-        for part in given:
-            states, lost = track_states(part, space, heading_frames, minimum_step)
-            rows.extend(states.T)
-            dropped = {name: dropped[name] + lost[name] for name in dropped}
-        return _counted(rows, space, lag, dropped)
+    recipe = Counting(space, lag, heading_frames, minimum_step, tracker_headings)
+    if by not in (None, "group", "individual"):
+        raise InputError(f"by is None, 'group' or 'individual'; got {by!r}")
+    if hasattr(tracks, "blocks") and hasattr(tracks, "index"):
+        from shoal.states.store import count_store  # noqa: PLC0415  (loads pyarrow)
+
+        recipe.check_features()
+        with reporting(progress) as report:
+            return _settled(count_store(tracks, recipe, by, cluster, report), recipe, by)
+    first, given = _peeked(tracks)
+    if isinstance(first, Tracks):
+        recipe.check_features()
+        return _settled(_count_groups(given, recipe, by), recipe, by)
+    return _counted_sequences(given, recipe, by)
+
+
+def _count_groups(
+    given: Iterable[Any], recipe: Counting, by: str | None
+) -> Iterator[tuple[Any, Transitions]]:
+    """One group after the other; of targets far away one warning is enough."""
+    warned = False
+    for tracks in given:
+        yield from count_group(tracks, recipe, by)
+        warned = warned or warn_of_target(recipe.scene(tracks), recipe)
+
+
+def count_group(
+    tracks: Any, recipe: Counting, by: str | None = None
+) -> Iterator[tuple[Any, Transitions]]:
+    """The transitions of one group, whole or for each animal, with their labels."""
+    if not isinstance(tracks, Tracks):
+        raise InputError("tracks and plain sequences of states cannot be counted together")
+    perceived = perceive(recipe.scene(tracks), recipe)
+    yield from labelled(perceived, recipe, tracks, slice(0, len(tracks.positions)), by)
+
+
+def labelled(
+    perceived: "Perceived", recipe: Counting, tracks: Tracks, own: slice, by: str | None
+) -> Iterator[tuple[Any, Transitions]]:
+    """The transitions that begin in some frames, of the group or of each animal."""
+    if by != "individual":
+        yield tracks.group, perceived.transitions(recipe, own)
+        return
+    for index, name in enumerate(tracks.members):
+        yield (tracks.group, name), perceived.of(index).transitions(recipe, own)
+
+
+def track_states(
+    tracks: Tracks,
+    space: StateSpace,
+    heading_frames: int = 1,
+    minimum_step: float = 0.0,
+    *,
+    tracker_headings: bool = False,
+) -> tuple[States, dict[str, int]]:
+    """The state of every member in every frame, −1 where it has none, and why they have none."""
+    recipe = Counting(space, 1, heading_frames, minimum_step, tracker_headings)
+    recipe.check_features()
+    found = perceive(recipe.scene(tracks), recipe)
+    return found.states, found.dropped(slice(0, len(found.states)))
+
+
+@dataclass(frozen=True, eq=False)
+class Perceived:
+    """The state of every member in every frame, −1 where it has none, and what was missing."""
+
+    states: States
+    missing: dict[str, Bool[np.ndarray, "time individuals"]]
+
+    def of(self, animal: int) -> "Perceived":
+        """One member's."""
+        missing = {reason: gone[:, [animal]] for reason, gone in self.missing.items()}
+        return Perceived(self.states[:, [animal]], missing)
+
+    def dropped(self, own: slice) -> dict[str, int]:
+        """Each animal in each of these frames without a state, under the first reason for it."""
+        left = self.states[own] < 0
+        found: dict[str, int] = {}
+        for reason, gone in self.missing.items():
+            found[reason] = int((left & gone[own]).sum())
+            left = left & ~gone[own]
+        return found
+
+    def transitions(self, recipe: Counting, own: slice) -> Transitions:
+        """Pairs of states a lag apart, both known, the first in these frames."""
+        last = min(own.stop, len(self.states) - recipe.lag)
+        start = self.states[own.start : max(last, own.start)].ravel()
+        end = self.states[own.start + recipe.lag : max(last, own.start) + recipe.lag].ravel()
+        both = (start >= 0) & (end >= 0)
+        code = start[both] * recipe.space.size + end[both]
+        fixes = (own.stop - own.start) * self.states.shape[1]
+        return Transitions.from_codes(code, recipe.space, dropped=self.dropped(own), fixes=fixes)
+
+
+def perceive(scene: Scene, recipe: Counting) -> Perceived:
+    """The state of every member in every frame."""
+    check_scene(scene, recipe)
+    values = [part.values(scene) for part in recipe.space.parts]  # type: ignore[union-attr]
+    states, lost = recipe.space.locate(*values)
+    missing = {NOT_SEEN: np.isnan(scene.positions[..., 0]), NO_HEADING: np.isnan(scene.headings)}
+    for name, gone in zip(recipe.space.names, lost, strict=True):
+        missing[f"{name}: no value in its bins"] = gone
+    return Perceived(states, missing)
+
+
+def check_scene(scene: Scene, recipe: Counting) -> None:
+    """What cannot be counted is said before it is tried; what looks odd is warned about."""
+    frames, animals = scene.headings.shape
+    for part in recipe.space.parts:
+        if animals < 2 and needs_neighbours(part):
+            raise InputError(
+                f"group {scene.group!r} has a single animal, and {part.axis.name} needs neighbours"  # type: ignore[union-attr]
+            )
+    if frames < 2:
+        raise InputError(f"group {scene.group!r} has {frames} frame, and a transition needs two")
+
+
+def warn_of_target(scene: Scene, recipe: Counting) -> bool:
+    """Warn of a target that lies elsewhere than the animals."""
+    targets = [getattr(part, "target", None) for part in recipe.space.parts]
+    sentences = [outside(target, scene) for target in targets if target is not None]
+    for sentence in filter(None, sentences):
+        warnings.warn(sentence, UserWarning, stacklevel=2)
+    return any(sentences)
+
+
+def _peeked(tracks: Any) -> tuple[Any, Iterator[Any]]:
+    """The first of several, and all of them."""
+    if isinstance(tracks, str) or not hasattr(tracks, "__iter__"):
+        raise InputError(
+            "expected tracks, several tracks, or a sequence of states for each animal; got "
+            f"{tracks!r:.60}; read a file with shoal.read_tracks or shoal.open_tracks"
+        )
+    given = iter(tracks)
+    first = next(given, None)
+
+    def everything() -> Iterator[Any]:
+        if first is not None:
+            yield first
+        yield from given
+
+    return first, everything()
+
+
+def _settled(
+    parts: Iterable[tuple[Any, Transitions]], recipe: Counting, by: str | None
+) -> Transitions | dict[Any, Transitions]:
+    """The sum, or a dictionary; nothing at all is an error that says why."""
+    apart: dict[Any, Transitions] = {}
+    total = Transitions.summed(_kept(parts, apart, by), recipe.space)
+    if not total.total:
+        _explain_nothing(total, recipe)
+    return total if by is None else apart
+
+
+def _kept(
+    parts: Iterable[tuple[Any, Transitions]], apart: dict[Any, Transitions], by: str | None
+) -> Iterator[Transitions]:
+    for label, counted in parts:
+        if by is not None:
+            apart[label] = apart[label] + counted if label in apart else counted
+        yield counted
+
+
+def _explain_nothing(total: Transitions, recipe: Counting) -> None:
+    seen = total.fixes - total.dropped.get(NOT_SEEN, 0)
+    if seen and total.dropped.get(NO_HEADING, 0) >= seen:
+        raise InputError(
+            f"all headings are undefined: no animal moves more than {recipe.minimum_step:g} in "
+            f"{recipe.heading_frames} frame(s) while it is seen; lower the minimum step or thin "
+            "the tracks"
+        )
+    lost = ", ".join(f"{count} {reason}" for reason, count in total.dropped.items() if count)
+    raise InputError(
+        f"there is no transition at a lag of {recipe.lag} among {total.fixes} fixes ({lost})"
+    )
+
+
+def _counted_sequences(given: Iterable[Any], recipe: Counting, by: str | None) -> Transitions:
+    if by is not None:
+        raise InputError("plain sequences of states have no groups to count by")
+    rows = []
     for sequence in given:
+        if isinstance(sequence, Tracks | Collection):
+            raise InputError("tracks and plain sequences of states cannot be counted together")
         if not hasattr(sequence, "__iter__") or isinstance(sequence, str):
             raise InputError(
                 "expected one sequence of states for each animal, such as [[0, 2, 5], [1, 1]]; "
                 f"got {sequence!r} where a sequence should be"
             )
-    return _counted([checked_states(sequence, space) for sequence in given], space, lag, {})
-
-
-def track_states(
-    tracks: Tracks, space: StateSpace, heading_frames: int = 1, minimum_step: float = 0.0
-) -> tuple[Int[np.ndarray, "time individuals"], dict[str, int]]:
-    """The state of every animal in every frame, −1 where it has none; how many lack each value."""
-    for part in space.parts:
-        if not isinstance(part, Feature):
-            raise InputError(
-                f"states of tracks need features such as LocalMisalignment(), and {part!r} is a "
-                "bare axis"
-            )
-    angles = tracks.headings(heading_frames, minimum_step)
-    values = [part.values(tracks.positions, angles) for part in space.parts]  # type: ignore[union-attr]
-    states, missing = space.locate(*values)
-    lost = {name: int(gone.sum()) for name, gone in zip(space.names, missing, strict=True)}
-    return states, lost
-
-
-def _counted(
-    rows: list[Int[np.ndarray, " _"]], space: StateSpace, lag: int, dropped: dict[str, int]
-) -> Transitions:
-    """Pairs at this lag, both states known."""
-    empty = np.empty(0, dtype=int)
+        rows.append(checked_states(sequence, recipe.space))
+    empty, lag = np.empty(0, dtype=int), recipe.lag
     start = np.concatenate([empty, *(row[:-lag] for row in rows)])
     end = np.concatenate([empty, *(row[lag:] for row in rows)])
-    both = (start >= 0) & (end >= 0)
-    return Transitions.from_pairs(start[both], end[both], space, dropped=dropped)
+    return Transitions.from_pairs(start, end, recipe.space)

@@ -1,17 +1,16 @@
-"""How far away, and in which direction: neighbours, the group's centre, a target; and how fast."""
+"""How far away, and in which direction: neighbours, the group's centre, a target, the wall."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from jaxtyping import Float
 
-from shoal.angles import difference
 from shoal.errors import InputError
-from shoal.states.axes import Circular, Interval
-
-Positions = Float[np.ndarray, "time individuals 2"]
-PerAnimal = Float[np.ndarray, "time individuals"]
+from shoal.states.angular import angular_axis, bearing
+from shoal.states.axes import Circular, Folded, Interval
+from shoal.states.scene import PerAnimal, Positions, Scene
+from shoal.states.targets import checked_target, target_places
+from shoal.tracks import Circle, Rectangle
 
 
 def to_nearest(positions: Positions) -> Positions:
@@ -41,6 +40,15 @@ STEPS = {"neighbour": to_nearest, "centroid": to_centroid}
 """Where a distance or a bearing is taken to."""
 
 
+def _steps(scene: Scene, towards: str) -> Positions:
+    parts = [STEPS[towards](scene.positions[run]) for run in scene.blocks()]
+    return np.concatenate(parts) if parts else np.empty(scene.positions.shape)
+
+
+def _length(step: Positions) -> PerAnimal:
+    return np.hypot(step[..., 0], step[..., 1])
+
+
 def _check_towards(towards: str) -> None:
     if towards not in STEPS:
         raise InputError(f"towards is one of {', '.join(STEPS)}; got {towards!r}")
@@ -58,11 +66,15 @@ class Distance:
         ``"neighbour"`` or ``"centroid"``.
     unit
         For axis labels.
+    beyond
+        Whether the last bin also holds what lies beyond its upper edge.
     """
 
     edges: Any
     towards: str = "neighbour"
     unit: str = ""
+    beyond: bool = False
+    social: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Check the edges and the word."""
@@ -72,12 +84,11 @@ class Distance:
     @property
     def axis(self) -> Interval:
         """The axis it is measured on."""
-        return Interval(f"{self.towards}_distance", self.edges, self.unit)
+        return Interval(f"{self.towards}_distance", self.edges, self.unit, self.beyond)
 
-    def values(self, positions: Positions, headings: PerAnimal) -> PerAnimal:
+    def values(self, scene: Scene) -> PerAnimal:
         """Distances, in the unit of the tracks."""
-        step = STEPS[self.towards](positions)
-        return np.hypot(step[..., 0], step[..., 1])
+        return _length(_steps(scene, self.towards))
 
 
 @dataclass(frozen=True)
@@ -90,23 +101,27 @@ class Bearing:
         ``"neighbour"`` or ``"centroid"``.
     bins
         How many bins go round the circle.
+    absolute
+        Left and right taken together: the absolute value.
     """
 
     towards: str = "neighbour"
     bins: int = 36
+    absolute: bool = False
+    social: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Check the word."""
         _check_towards(self.towards)
 
     @property
-    def axis(self) -> Circular:
+    def axis(self) -> Circular | Folded:
         """The axis it is measured on."""
-        return Circular(f"{self.towards}_bearing", self.bins)
+        return angular_axis(f"{self.towards}_bearing", self.bins, self.absolute)
 
-    def values(self, positions: Positions, headings: PerAnimal) -> PerAnimal:
+    def values(self, scene: Scene) -> PerAnimal:
         """Degrees in [−180, 180): the turn that would make the animal face it."""
-        return bearing(STEPS[self.towards](positions), headings)
+        return bearing(_steps(scene, self.towards), scene.headings)
 
 
 @dataclass(frozen=True)
@@ -116,48 +131,76 @@ class TargetDistance:
     Parameters
     ----------
     target
-        x and y of the point.
+        A point (x, y); the name of an animal or landmark, which may move; or a dictionary with
+        a point for each group.
     edges
         Of the bins, in the unit of the tracks.
     unit
         For axis labels.
+    beyond
+        Whether the last bin also holds what lies beyond its upper edge.
+    name
+        Of the axis.
     """
 
     target: Any
     edges: Any
     unit: str = ""
+    beyond: bool = False
+    name: str = "target_distance"
 
     def __post_init__(self) -> None:
         """Check the target and the edges."""
-        object.__setattr__(self, "target", checked_point(self.target))
+        object.__setattr__(self, "target", checked_target(self.target))
         object.__setattr__(self, "edges", self.axis.edges)
 
     @property
     def axis(self) -> Interval:
         """The axis it is measured on."""
-        return Interval("target_distance", self.edges, self.unit)
+        return Interval(self.name, self.edges, self.unit, self.beyond)
 
-    def values(self, positions: Positions, headings: PerAnimal) -> PerAnimal:
+    def values(self, scene: Scene) -> PerAnimal:
         """Distances, in the unit of the tracks."""
-        step = np.asarray(self.target) - positions
-        return np.hypot(step[..., 0], step[..., 1])
+        return _length(target_places(self.target, scene) - scene.positions)
 
 
-def bearing(step: Positions, headings: PerAnimal) -> PerAnimal:
-    """The turn from each heading to the direction of a step; NaN where either is undefined."""
-    known = np.isfinite(headings) & np.isfinite(step).all(axis=-1)
-    known &= np.hypot(step[..., 0], step[..., 1]) > 0
-    towards = np.rad2deg(np.arctan2(step[..., 1], step[..., 0]))
-    turn = difference(np.where(known, towards, 0.0), np.where(known, headings, 0.0))
-    return np.where(known, turn, np.nan)
+@dataclass(frozen=True)
+class WallDistance:
+    """How far away the nearest wall of the arena is.
 
+    Parameters
+    ----------
+    edges
+        Of the bins, in the unit of the tracks. An animal outside has no distance.
+    arena
+        ``shoal.Rectangle(…)`` or ``shoal.Circle(…)``; None takes the one that the tracks know.
+    unit
+        For axis labels.
+    beyond
+        Whether the last bin also holds what lies beyond its upper edge.
+    """
 
-def checked_point(target: Any) -> tuple[float, ...]:
-    """A point (x, y)."""
-    try:
-        point = np.asarray(target, dtype=float)
-    except (TypeError, ValueError):
-        point = np.full(1, np.nan)
-    if point.shape != (2,) or not np.all(np.isfinite(point)):
-        raise InputError(f"a target is a point (x, y), got {target!r}")
-    return tuple(point.tolist())
+    edges: Any
+    arena: Rectangle | Circle | None = None
+    unit: str = ""
+    beyond: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the edges."""
+        object.__setattr__(self, "edges", self.axis.edges)
+
+    @property
+    def axis(self) -> Interval:
+        """The axis it is measured on."""
+        return Interval("wall_distance", self.edges, self.unit, self.beyond)
+
+    def values(self, scene: Scene) -> PerAnimal:
+        """Distances, in the unit of the tracks; NaN outside."""
+        arena = self.arena or scene.arena
+        if arena is None:
+            raise InputError(
+                f"the walls around group {scene.group!r} are not known: give "
+                "arena=shoal.Rectangle(left, bottom, right, top) or shoal.Circle(x, y, radius)"
+            )
+        distance = arena.distance(scene.positions)
+        return np.where(distance >= 0, distance, np.nan)

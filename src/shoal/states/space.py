@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from shoal.errors import InputError
-from shoal.states.axes import Axis, Circular, Numbered
+from shoal.states.axes import Axis, Circular, Folded, Numbered
 
 
 @runtime_checkable
@@ -149,7 +149,7 @@ class StateSpace:
 
 
 def _expected(axis: Axis) -> str:
-    if isinstance(axis, Circular):
+    if isinstance(axis, Circular | Folded):
         return "angles are finite numbers of degrees; end a sequence where there is none"
     low = axis.centres[0] - axis.widths[0] / 2
     high = axis.centres[-1] + axis.widths[-1] / 2

@@ -30,12 +30,16 @@ class Transitions:
     Attributes
     ----------
     dropped
-        Of tracks: how many of the values of each axis were missing or outside its bins.
+        Of tracks: how many animals in how many frames had no state, under the first reason that
+        held for them: not seen, no heading, no value in the bins of an axis.
+    fixes
+        Of tracks: animals times frames, all that were looked at.
     """
 
     space: StateSpace
     pairs: Pairs
     dropped: dict[str, int] = field(default_factory=dict)
+    fixes: int = 0
 
     @classmethod
     def from_pairs(
@@ -44,7 +48,6 @@ class Transitions:
         destination: Iterable[Any],
         space: StateSpace,
         count: Iterable[Any] | None = None,
-        dropped: dict[str, int] | None = None,
     ) -> "Transitions":
         """From one origin and one destination per transition, and optionally a count."""
         start, end = checked_states(origin, space), checked_states(destination, space)
@@ -58,11 +61,53 @@ class Transitions:
         wrong = ~(np.isfinite(number) & (number >= 0) & (number == np.floor(number)))
         if np.any(wrong):
             raise InputError(f"counts are whole and not negative, got {number[wrong][0]}")
-        code, position = np.unique(start * space.size + end, return_inverse=True)
-        total = np.bincount(position, weights=number, minlength=code.size).astype(int)
+        return cls.from_codes(start * space.size + end, space, number)
+
+    @classmethod
+    def from_codes(
+        cls,
+        code: Int[np.ndarray, " transitions"],
+        space: StateSpace,
+        count: np.ndarray | None = None,
+        *,
+        dropped: dict[str, int] | None = None,
+        fixes: int = 0,
+    ) -> "Transitions":
+        """From numbers origin · J + destination that are known to be in the space."""
+        if count is None:
+            codes, total = np.unique(code, return_counts=True)
+        else:
+            codes, position = np.unique(code, return_inverse=True)
+            total = np.zeros(codes.size, dtype=int)
+            np.add.at(total, position, count.astype(int))
         seen = total > 0
-        origins, destinations = np.divmod(code[seen], space.size)
-        return cls(space, Pairs(origins, destinations, total[seen]), dropped or {})
+        origins, destinations = np.divmod(codes[seen], space.size)
+        return cls(space, Pairs(origins, destinations, total[seen]), dropped or {}, fixes)
+
+    @classmethod
+    def summed(cls, parts: Iterable["Transitions"], space: StateSpace) -> "Transitions":
+        """All together; the order does not matter."""
+        codes, counts, held = [], [], 0
+        dropped: dict[str, int] = {}
+        fixes = 0
+        total = cls(space, Pairs(*(np.empty(0, dtype=int) for _ in range(3))))
+        for part in parts:
+            if part.space != space:
+                raise InputError("transitions on different state spaces cannot be added")
+            codes.append(part.pairs.origin * space.size + part.pairs.destination)
+            counts.append(part.pairs.count)
+            held += len(part.pairs)
+            fixes += part.fixes
+            for name, number in part.dropped.items():
+                dropped[name] = dropped.get(name, 0) + number
+            if held > 4_000_000:  # many parts are merged on the way
+                total = cls.from_codes(np.concatenate(codes), space, np.concatenate(counts))
+                codes = [total.pairs.origin * space.size + total.pairs.destination]
+                counts, held = [total.pairs.count], len(total.pairs)
+        if not codes:
+            return total
+        code, count = np.concatenate(codes), np.concatenate(counts)
+        return cls.from_codes(code, space, count, dropped=dropped, fixes=fixes)
 
     @classmethod
     def from_matrix(cls, counts: Int[np.ndarray, "J J"], space: StateSpace) -> "Transitions":
@@ -104,19 +149,7 @@ class Transitions:
         return counts
 
     def __add__(self, other: "Transitions") -> "Transitions":
-        if self.space != other.space:
-            raise InputError("transitions on different state spaces cannot be added")
-        mine, theirs = self.pairs, other.pairs
-        return Transitions.from_pairs(
-            np.concatenate([mine.origin, theirs.origin]),
-            np.concatenate([mine.destination, theirs.destination]),
-            self.space,
-            np.concatenate([mine.count, theirs.count]),
-            {
-                name: self.dropped.get(name, 0) + other.dropped.get(name, 0)
-                for name in {**self.dropped, **other.dropped}
-            },
-        )
+        return Transitions.summed([self, other], self.space)
 
     def __repr__(self) -> str:
         visited = int((self.arrivals > 0).sum())

@@ -1,7 +1,7 @@
 """Where animals were heading: the direction of their displacement, kept while they rest."""
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from shoal.errors import InputError
 
@@ -42,11 +42,27 @@ def headings(
     return _kept(np.where(going, angle, np.nan), resting=known & ~going)
 
 
+def resting_until(
+    positions: Float[np.ndarray, "time individuals 2"],
+    frame: int,
+    frames: int = 1,
+    minimum_step: float = 0.0,
+) -> Bool[np.ndarray, " individuals"]:
+    """Which animals rest from the first frame to this one: their headings lie before the first."""
+    span = positions[: frame + frames + 1]
+    if frame + frames >= len(span):
+        return np.zeros(positions.shape[1], dtype=bool)
+    seen = np.isfinite(span).all(axis=(0, -1))
+    moved = span[frames:] - span[:-frames]
+    with np.errstate(invalid="ignore"):
+        still = (np.hypot(moved[..., 0], moved[..., 1]) <= minimum_step).all(axis=0)
+    return seen & still
+
+
 def _kept(
     angle: Float[np.ndarray, "time individuals"], resting: np.ndarray
 ) -> Float[np.ndarray, "time individuals"]:
     """Resting animals keep the heading they had the frame before."""
-    kept = angle.copy()
-    for frame in range(1, len(kept)):
-        kept[frame] = np.where(resting[frame], kept[frame - 1], kept[frame])
-    return kept
+    frames = np.arange(len(angle))[:, None]
+    since = np.maximum.accumulate(np.where(resting, 0, frames), axis=0)  # the last that was no rest
+    return np.take_along_axis(angle, since, axis=0)

@@ -1,18 +1,27 @@
 """One experiment's tracks: where every animal was in every frame."""
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
 from shoal.errors import InputError
+from shoal.tracks.arena import Arena, arena_of
 from shoal.tracks.headings import headings
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 DIMENSIONS = ("time", "individuals", "space")
 SPACE = ("x", "y")
+LANDMARK = "landmark"
+OWN = frozenset({"time", "individuals", "space", "position", "heading", "group", "frame"})
+"""Names that covariates cannot have."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,8 +32,10 @@ class Tracks:
     ----------
     data
         An xarray Dataset with ``position`` (time, individuals, space), NaN where an animal was not
-        seen, and ``heading`` (time, individuals) in degrees where the tracker gave one. Its
-        attributes are ``fps``, ``time_unit``, ``length_unit``, ``group`` and ``source``.
+        seen, and ``heading`` (time, individuals) in degrees where the tracker gave one. Covariates
+        are coordinates: along ``individuals`` (sex), or without dimension (the group's treatment).
+        Its attributes are ``fps``, ``time_unit``, ``length_unit``, ``group``, ``source``,
+        ``format``, ``arena`` and ``notes``, sentences on what was done to the tracks.
 
     Examples
     --------
@@ -41,17 +52,21 @@ class Tracks:
     data: xr.Dataset
 
     @classmethod
-    def from_arrays(
+    def from_arrays(  # noqa: PLR0913  (a record has as many fields as it has)
         cls,
         positions: Any,
         *,
         fps: float | None = None,
         time: Any = None,
-        individuals: Sequence[str] | None = None,
+        individuals: Sequence[Any] | None = None,
         group: str = "",
         length_unit: str = "",
         heading: Any = None,
+        covariates: Mapping[str, Any] | None = None,
+        arena: Arena | None = None,
         source: str = "",
+        notes: Sequence[str] = (),
+        time_unit: str | None = None,
     ) -> "Tracks":
         """From an array (time, individuals, 2), checked.
 
@@ -60,25 +75,34 @@ class Tracks:
         positions
             x and y of every animal in every frame; NaN where it was not seen.
         fps
-            Frames per second; None where it is not known, and time then counts frames.
+            Frames per second; by default from ``time``, and unknown without it.
         time
-            Of every frame; by default the frame number divided by ``fps``.
+            Of every frame, in seconds; by default the frame number divided by ``fps``, or the
+            frame number itself where that is not known.
         individuals
             Names; by default numbers.
         heading
             In degrees, counter-clockwise from the x-axis, where the tracker gave one.
+        covariates
+            By name: one value for the group, or a list or dictionary of one for each animal. The
+            covariate ``role`` marks with "landmark" those that are no members of the group but
+            can be the target of a feature, such as a dog.
+        arena
+            The walls, where known.
+        time_unit
+            ``"frames"`` where times are frame numbers.
         """
         array = _checked_positions(positions)
         frames, animals, _ = array.shape
-        if fps is not None and not (np.isfinite(fps) and fps > 0):
-            raise InputError(f"frames per second must be positive, got {fps}")
+        rate = _checked_rate(fps)
         names = [str(n) for n in (range(animals) if individuals is None else individuals)]
         if len(names) != animals or len(set(names)) < animals:
             raise InputError(f"{animals} animals need as many different names, got {names}")
-        default = np.arange(frames) / (fps or 1.0)
-        clock = default if time is None else np.asarray(time, dtype=float)
-        if clock.shape != (frames,) or not np.all(np.diff(clock) > 0):
-            raise InputError(f"the times of {frames} frames must increase, got {clock!r:.80}")
+        clock = _checked_times(time, frames, rate)
+        if time_unit is None:
+            time_unit = "frames" if rate is None and time is None else "s"
+        if rate is None and time_unit == "s" and frames > 1:
+            rate = float(f"{1 / np.median(np.diff(clock)):.9g}")
         variables: dict[str, Any] = {"position": (DIMENSIONS, array)}
         if heading is not None:
             angles = np.asarray(heading, dtype=float)
@@ -86,15 +110,19 @@ class Tracks:
                 raise InputError(f"headings of shape {angles.shape} do not fit {array.shape[:2]}")
             variables["heading"] = (DIMENSIONS[:2], angles)
         attributes: dict[str, Any] = {
-            "time_unit": "s" if fps or time is not None else "frames",
+            "time_unit": time_unit,
             "length_unit": length_unit,
             "group": group,
             "source": source,
+            "notes": list(notes),
         }
-        if fps is not None:
-            attributes["fps"] = float(fps)
+        if rate is not None:
+            attributes["fps"] = rate
+        if arena is not None:
+            attributes["arena"] = repr(arena)
         coordinates = {"time": clock, "individuals": names, "space": list(SPACE)}
-        return cls(xr.Dataset(variables, coordinates, attributes))
+        bare = cls(xr.Dataset(variables, coordinates, attributes))
+        return bare.with_covariates(**(covariates or {}))
 
     @property
     def positions(self) -> Float[np.ndarray, "time individuals 2"]:
@@ -102,9 +130,23 @@ class Tracks:
         return self.data["position"].values
 
     @property
+    def time(self) -> Float[np.ndarray, " time"]:
+        """Of every frame: seconds, or the frame's number where the rate is not known."""
+        return self.data["time"].values
+
+    @property
     def individuals(self) -> tuple[str, ...]:
         """The animals' names."""
         return tuple(str(name) for name in self.data["individuals"].values)
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """The names of the group's members: all but the landmarks."""
+        if "role" not in self.data.coords:
+            return self.individuals
+        roles = np.broadcast_to(self.data["role"].values, len(self.individuals))
+        pairs = zip(self.individuals, roles, strict=True)
+        return tuple(name for name, role in pairs if role != LANDMARK)
 
     @property
     def fps(self) -> float | None:
@@ -116,6 +158,73 @@ class Tracks:
         """The label of the group or experiment."""
         return str(self.data.attrs["group"])
 
+    @property
+    def length_unit(self) -> str:
+        """Of the positions; empty where it is not known."""
+        return str(self.data.attrs["length_unit"])
+
+    @property
+    def arena(self) -> Arena | None:
+        """The walls, where known."""
+        words = self.data.attrs.get("arena")
+        return None if words is None else arena_of(words)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was done to the tracks on the way, in sentences."""
+        return tuple(self.data.attrs["notes"])
+
+    @property
+    def missing(self) -> int:
+        """How many fixes are missing: animals × frames without a place."""
+        return int(np.isnan(self.positions[..., 0]).sum())
+
+    @property
+    def covariates(self) -> dict[str, Any]:
+        """Of the group: a value; of the animals: a dictionary by name."""
+        found: dict[str, Any] = {}
+        for name, values in self.data.coords.items():
+            if name not in DIMENSIONS:
+                plain = values.values.tolist()
+                per_animal = values.dims == ("individuals",)
+                pairs = zip(self.individuals, plain, strict=True) if per_animal else ()
+                found[str(name)] = dict(pairs) if per_animal else plain
+        return found
+
+    def with_covariates(self, **covariates: Any) -> "Tracks":
+        """With these covariates as well: one value, or a list or dictionary of one per animal."""
+        added: dict[str, Any] = {}
+        for name, given in covariates.items():
+            if name in OWN or not name.isidentifier():
+                raise InputError(f"a covariate has a plain name other than {sorted(OWN)}: {name!r}")
+            value = given
+            if isinstance(value, Mapping):
+                unknown = set(map(str, value)) - set(self.individuals)
+                if unknown:
+                    raise InputError(f"{name}: no animal is called {sorted(unknown)[0]!r}")
+                by_name = {str(animal): item for animal, item in value.items()}
+                value = [by_name.get(animal, "") for animal in self.individuals]
+            if isinstance(value, list | tuple | np.ndarray):
+                if len(value) != len(self.individuals):
+                    raise InputError(
+                        f"{name} has {len(value)} values for {len(self.individuals)} animals"
+                    )
+                value = ("individuals", np.asarray(value))
+            added[name] = value
+        return Tracks(self.data.assign_coords(added))
+
+    def with_landmarks(self, *names: str) -> "Tracks":
+        """These are no members of the group, but can be the target of a feature, such as a dog."""
+        for name in names:
+            self._index(name)
+        landmarks = set(names) | (set(self.individuals) - set(self.members))
+        roles = [LANDMARK if name in landmarks else "animal" for name in self.individuals]
+        return self.with_covariates(role=roles)
+
+    def place_of(self, name: str) -> Float[np.ndarray, "time 2"]:
+        """Where one animal or landmark was in every frame."""
+        return self.positions[:, self._index(name)]
+
     def headings(
         self, frames: int = 1, minimum_step: float = 0.0, *, tracker: bool = False
     ) -> Float[np.ndarray, "time individuals"]:
@@ -126,15 +235,132 @@ class Tracks:
             raise InputError("the tracker gave no headings: take them from displacements")
         return self.data["heading"].values
 
+    def thin(self, every: int) -> "Tracks":
+        """Every n-th frame."""
+        from shoal.tracks.preparing import thin  # noqa: PLC0415  (takes and gives Tracks)
+
+        return thin(self, every)
+
+    def crop(self, x: Any = None, y: Any = None, time: Any = None) -> "Tracks":
+        """Places and times within limits (low, high); None leaves a side open."""
+        from shoal.tracks.preparing import crop  # noqa: PLC0415
+
+        return crop(self, x, y, time)
+
+    def rescale(
+        self, factor: float | None = None, unit: str = "", shift: Any = (0.0, 0.0)
+    ) -> "Tracks":
+        """Places times ``factor`` plus ``shift``; without a factor, fitted to the unit square."""
+        from shoal.tracks.preparing import rescale  # noqa: PLC0415
+
+        return rescale(self, factor, unit, shift)
+
+    def smooth(self, window: int, order: int = 2) -> "Tracks":
+        """Savitzky–Golay: a polynomial through every run of ``window`` frames without a gap."""
+        from shoal.tracks.preparing import smooth  # noqa: PLC0415
+
+        return smooth(self, window, order)
+
+    def drop(self, individuals: Sequence[str] = (), frames: Any = ()) -> "Tracks":
+        """Without these animals, and with nobody seen in these frames."""
+        from shoal.tracks.preparing import drop  # noqa: PLC0415
+
+        return drop(self, individuals, frames)
+
+    def flip_y(self) -> "Tracks":
+        """Mirrored, y as −y: for pixels of images, whose rows count downwards."""
+        from shoal.tracks.preparing import flip_y  # noqa: PLC0415
+
+        return flip_y(self)
+
+    def fill_gaps(self, longest: int) -> "Tracks":
+        """Straight lines across gaps of at most ``longest`` frames; the share is noted."""
+        from shoal.tracks.preparing import fill_gaps  # noqa: PLC0415
+
+        return fill_gaps(self, longest)
+
+    def table(self) -> "pd.DataFrame":
+        """One row for each fix: group, individual, frame, time, x, y, heading and covariates."""
+        from shoal.tracks.writing import table  # noqa: PLC0415
+
+        return table([self])
+
+    def to_csv(self, path: str | Path) -> Path:
+        """Write a long CSV that ``read_tracks`` reads back exactly."""
+        from shoal.tracks.writing import write_csv  # noqa: PLC0415
+
+        return write_csv([self], Path(path))
+
+    def to_parquet(self, path: str | Path) -> Path:
+        """Write a long Parquet file that ``read_tracks`` reads back exactly."""
+        from shoal.tracks.writing import write_parquet  # noqa: PLC0415
+
+        return write_parquet([self], Path(path))
+
+    @classmethod
+    def from_movement(
+        cls, dataset: xr.Dataset, keypoint: str | None = None, confidence: float = 0.0
+    ) -> "Tracks":
+        """From a poses or bboxes dataset of the ``movement`` package.
+
+        Parameters
+        ----------
+        keypoint
+            Of a pose; by default the centroid of those that are seen.
+        confidence
+            Points of a pose with less than this count as not seen.
+        """
+        from shoal.tracks.movement import from_movement  # noqa: PLC0415
+
+        return from_movement(dataset, keypoint, confidence)
+
+    def to_movement(self) -> xr.Dataset:
+        """A poses dataset of the ``movement`` package, with one keypoint."""
+        from shoal.tracks.movement import to_movement  # noqa: PLC0415
+
+        return to_movement(self)
+
+    def noted(self, *sentences: str) -> "Tracks":
+        """With these sentences added to the notes."""
+        return Tracks(self.data.assign_attrs(notes=[*self.notes, *sentences]))
+
+    def _index(self, name: str) -> int:
+        if str(name) not in self.individuals:
+            known = ", ".join(self.individuals[:12]) + (" …" if len(self.individuals) > 12 else "")
+            raise InputError(f"no animal is called {name!r}; there are {known}")
+        return self.individuals.index(str(name))
+
+    def __iter__(self) -> Iterator["Tracks"]:
+        """One experiment is a collection of one."""
+        yield self
+
     def __repr__(self) -> str:
         frames, animals, _ = self.positions.shape
-        lost = int(np.isnan(self.positions).any(axis=-1).sum())
         rate = f" at {self.fps:g} per second" if self.fps else ""
+        if self.fps is not None and self.fps < 0.5:
+            rate = f", one every {1 / self.fps:.4g} s"
         label = f"{self.group!r}, " if self.group else ""
+        members = len(self.members)
+        who = f"{members} animal{'s' if members != 1 else ''}"
+        if members < animals:
+            who += f" and {', '.join(n for n in self.individuals if n not in self.members)}"
         return (
-            f"Tracks({label}{animals} animals, {frames} frames{rate}, "
-            f"{lost} of {frames * animals} fixes missing)"
+            f"Tracks({label}{who}, {frames} frames{rate}, "
+            f"{self.missing} of {frames * animals} fixes missing)"
         )
+
+
+def same_tracks(one: Tracks, other: Tracks) -> bool:
+    """Whether two records hold the same, notes and source apart."""
+    aside = ("notes", "source", "format")
+    first, second = (
+        part.data.assign_attrs({name: "" for name in aside if name in part.data.attrs})
+        for part in (one, other)
+    )
+    mine, theirs = (
+        {k: v for k, v in part.attrs.items() if k not in aside} for part in (first, second)
+    )
+    return mine == theirs and one.data.drop_attrs().identical(other.data.drop_attrs())
 
 
 def _checked_positions(positions: Any) -> Float[np.ndarray, "time individuals 2"]:
@@ -152,3 +378,23 @@ def _checked_positions(positions: Any) -> Float[np.ndarray, "time individuals 2"
         )
     array[np.isnan(array).any(axis=-1)] = np.nan  # half a place is none
     return array
+
+
+def _checked_rate(fps: Any) -> float | None:
+    if fps is None:
+        return None
+    if not (np.isreal(fps) and np.isfinite(fps) and fps > 0):
+        raise InputError(f"frames per second must be positive, got {fps}")
+    return float(fps)
+
+
+def _checked_times(time: Any, frames: int, rate: float | None) -> Float[np.ndarray, " time"]:
+    clock = np.arange(frames) / (rate or 1.0) if time is None else np.asarray(time, dtype=float)
+    if clock.shape != (frames,) or not np.all(np.diff(clock) > 0):
+        raise InputError(f"the times of {frames} frames must increase, got {clock!r:.80}")
+    return clock
+
+
+def warn(sentence: str) -> None:
+    """Tell the user something that needs a look but stops nothing."""
+    warnings.warn(sentence, UserWarning, stacklevel=3)

@@ -1,0 +1,88 @@
+"""Where the animals went: a panel for each group."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from shoal.figures.style import BLUE, GREEN, GREY, INK, ORANGE, STYLE
+from shoal.tracks import Circle, Rectangle, Tracks
+
+MOST_PANELS = 30
+MOST_POINTS = 4_000
+"""Points drawn of one animal: enough for the eye."""
+
+
+def trajectories(tracks: Sequence[Tracks], target: Any = None) -> Figure:
+    """Members in blue, landmarks in orange, starts as dots, the target as a cross.
+
+    Parameters
+    ----------
+    tracks
+        Groups; of more than 30 the first 30 are drawn, and the title says so.
+    target
+        A point, or a dictionary with one for each group.
+    """
+    shown = list(tracks)[:MOST_PANELS]
+    columns = min(len(shown), 6 if len(shown) > 8 else 4)
+    rows = -(-len(shown) // columns)
+    size = 5.0 if len(shown) == 1 else 2.5
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(size * columns, size * rows + 0.7), layout="constrained")
+        grid = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).ravel()
+        for axes in grid[len(shown) :]:
+            axes.set_visible(False)
+        for axes, part in zip(grid, shown, strict=False):
+            _draw(axes, part, target)
+            axes.set_title(f"{_short(part.group)} ({len(part.members)})", fontsize=8)
+        unit = shown[0].length_unit
+        figure.supxlabel(f"x ({unit})" if unit else "x")
+        figure.supylabel(f"y ({unit})" if unit else "y")
+        handles = [
+            Line2D([], [], color=BLUE, label="animals"),
+            Line2D([], [], color=INK, marker="o", ms=3, linestyle="none", label="where they begin"),
+        ]
+        if any(len(part.members) < len(part.individuals) for part in shown):
+            handles.append(Line2D([], [], color=ORANGE, label="landmarks"))
+        if target is not None and not isinstance(target, str):
+            place = Line2D([], [], color=GREEN, marker="P", ms=8, linestyle="none", label="target")
+            handles.append(place)
+        figure.legend(handles=handles, loc="outside upper center", ncols=4)
+        if len(shown) < len(tracks):
+            figure.suptitle(f"the first {len(shown)} of {len(tracks)} groups", fontsize=9)
+    return figure
+
+
+def _draw(axes: Any, tracks: Tracks, target: Any) -> None:
+    every = max(1, len(tracks.positions) // MOST_POINTS)
+    for index, name in enumerate(tracks.individuals):
+        path = tracks.positions[::every, index]
+        member = name in tracks.members
+        axes.plot(*path.T, color=BLUE if member else ORANGE, lw=0.7, alpha=0.7 if member else 0.9)
+        seen = np.flatnonzero(np.isfinite(tracks.positions[:, index, 0]))
+        if member and seen.size:
+            axes.plot(*tracks.positions[seen[0], index], "o", color=INK, ms=2)
+    arena = tracks.arena
+    if isinstance(arena, Rectangle):
+        x = [arena.left, arena.right, arena.right, arena.left, arena.left]
+        y = [arena.bottom, arena.bottom, arena.top, arena.top, arena.bottom]
+        axes.plot(x, y, color=GREY, lw=1)
+    elif isinstance(arena, Circle):
+        angle = np.linspace(0, 2 * np.pi, 181)
+        axes.plot(
+            arena.x + arena.radius * np.cos(angle),
+            arena.y + arena.radius * np.sin(angle),
+            color=GREY,
+            lw=1,
+        )
+    point = target.get(tracks.group) if isinstance(target, dict) else target
+    if point is not None and not isinstance(point, str):
+        axes.plot(*point, "P", color=GREEN, ms=8, mec="white", mew=0.5)
+    axes.set_aspect("equal", adjustable="datalim")
+
+
+def _short(label: str) -> str:
+    return label if len(label) <= 26 else f"…{label[-25:]}"

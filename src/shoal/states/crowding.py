@@ -1,0 +1,51 @@
+"""How many others are near."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from shoal.errors import InputError
+from shoal.states.axes import Interval
+from shoal.states.scene import PerAnimal, Positions, Scene, by_frames
+
+
+@dataclass(frozen=True)
+class NeighboursWithin:
+    """The number of others within a radius.
+
+    Parameters
+    ----------
+    radius
+        In the unit of the tracks.
+    most
+        The last bin holds this many and more.
+    """
+
+    radius: Any
+    most: Any = 8
+    social: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        if not (np.isreal(self.radius) and np.isfinite(self.radius) and self.radius > 0):
+            raise InputError(f"the radius of a neighbourhood must be positive, got {self.radius}")
+        if not hasattr(self.most, "__index__") or self.most < 1:
+            raise InputError(f"most is a whole number of neighbours, 1 or more; got {self.most!r}")
+
+    @property
+    def axis(self) -> Interval:
+        """The axis it is measured on: a bin for each number."""
+        edges = tuple(np.arange(self.most + 2) - 0.5)
+        return Interval("neighbours", edges, f"within {self.radius:g}")
+
+    def values(self, scene: Scene) -> PerAnimal:
+        """Numbers, at most ``most``; NaN where the animal is not seen."""
+        return by_frames(scene, self._counted)
+
+    def _counted(self, positions: Positions, headings: PerAnimal) -> PerAnimal:
+        gap = positions[:, :, None] - positions[:, None, :]
+        with np.errstate(invalid="ignore"):
+            near = np.hypot(gap[..., 0], gap[..., 1]) <= self.radius
+        count = near.sum(axis=-1) - 1.0
+        return np.where(np.isfinite(positions[..., 0]), np.minimum(count, self.most), np.nan)

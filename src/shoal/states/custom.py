@@ -1,0 +1,50 @@
+"""A feature of the user's own."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from shoal.errors import InputError
+from shoal.states.axes import Axis
+from shoal.states.scene import PerAnimal, Scene
+
+
+@dataclass(frozen=True)
+class Custom:
+    """Whatever a function makes of a scene, on an axis that says how it is cut into bins.
+
+    Parameters
+    ----------
+    axis
+        ``shoal.Circular(name, bins)`` for degrees or ``shoal.Interval(name, edges, unit)``.
+    function
+        Takes a Scene with ``positions`` (time, individuals, 2), ``headings`` (time, individuals)
+        in degrees, ``fps`` and ``group``; gives an array (time, individuals), NaN for no value.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> north = shoal.Custom(shoal.Interval("north", (0, 1, 2)), lambda s: s.positions[..., 1])
+    >>> shoal.StateSpace(north).size
+    2
+    """
+
+    axis: Any
+    function: Any
+    before: ClassVar[None] = None
+
+    def __post_init__(self) -> None:
+        """Check that the parts are what they should be."""
+        if not isinstance(self.axis, Axis) or not callable(self.function):
+            raise InputError("a custom feature is an axis and a function of a scene")
+
+    def values(self, scene: Scene) -> PerAnimal:
+        """What the function gives, checked."""
+        found = np.asarray(self.function(scene), dtype=float)
+        if found.shape != scene.headings.shape:
+            raise InputError(
+                f"the function for {self.axis.name!r} gave an array of shape {found.shape}; "
+                f"expected one value for every animal in every frame, {scene.headings.shape}"
+            )
+        return found

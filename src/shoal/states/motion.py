@@ -1,0 +1,93 @@
+"""How an animal moves: its speed, and the turn it has just made."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from shoal.angles import difference
+from shoal.errors import InputError
+from shoal.states.angular import angular_axis
+from shoal.states.axes import Circular, Folded, Interval
+from shoal.states.scene import PerAnimal, Scene
+
+
+@dataclass(frozen=True)
+class Speed:
+    """How fast the animal goes: its displacement over the next frames, by the time it takes.
+
+    Parameters
+    ----------
+    edges
+        Of the bins, in lengths of the tracks a second, or a frame where their rate is unknown.
+    frames
+        Over how many frames the displacement is taken.
+    unit
+        For axis labels.
+    beyond
+        Whether the last bin also holds what lies beyond its upper edge.
+    """
+
+    edges: Any
+    frames: int = 1
+    unit: str = ""
+    beyond: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the edges and the frames."""
+        if not hasattr(self.frames, "__index__") or self.frames < 1:
+            raise InputError(f"a speed is taken over 1 frame or more, got {self.frames!r}")
+        object.__setattr__(self, "edges", self.axis.edges)
+
+    @property
+    def axis(self) -> Interval:
+        """The axis it is measured on."""
+        return Interval("speed", self.edges, self.unit, self.beyond)
+
+    @property
+    def after(self) -> int:
+        """Frames that it looks ahead."""
+        return self.frames
+
+    def values(self, scene: Scene) -> PerAnimal:
+        """Speeds; NaN where an animal is not seen all the way."""
+        places, n = scene.positions, self.frames
+        speed = np.full(places.shape[:2], np.nan)
+        if n < len(places):
+            moved = places[n:] - places[:-n]
+            seen = np.isfinite(places[..., 0])
+            whole = np.all([seen[k : len(seen) - n + k] for k in range(n + 1)], axis=0)
+            rate = (scene.fps or 1.0) / n
+            speed[:-n] = np.where(whole, np.hypot(moved[..., 0], moved[..., 1]) * rate, np.nan)
+        return speed
+
+
+@dataclass(frozen=True)
+class TurningAngle:
+    """The turn since the frame before: heading now minus heading then.
+
+    Parameters
+    ----------
+    bins
+        How many bins go round the circle.
+    absolute
+        Left and right taken together: the absolute value.
+    """
+
+    bins: int = 36
+    absolute: bool = False
+    before: ClassVar[int] = 1
+
+    @property
+    def axis(self) -> Circular | Folded:
+        """The axis it is measured on."""
+        return angular_axis("turning_angle", self.bins, self.absolute)
+
+    def values(self, scene: Scene) -> PerAnimal:
+        """Degrees in [−180, 180); NaN where either heading is undefined."""
+        angle = scene.headings
+        turn = np.full(angle.shape, np.nan)
+        known = np.isfinite(angle[1:]) & np.isfinite(angle[:-1])
+        now, then = np.where(known, angle[1:], 0.0), np.where(known, angle[:-1], 0.0)
+        turn[1:] = np.where(known, difference(now, then), np.nan)
+        return turn

@@ -1,0 +1,111 @@
+"""What there was to perceive: places and headings of a group's members, and of landmarks."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from jaxtyping import Float
+
+from shoal.errors import InputError
+from shoal.states.axes import Axis
+from shoal.tracks import Arena, Tracks
+
+Positions = Float[np.ndarray, "time individuals 2"]
+PerAnimal = Float[np.ndarray, "time individuals"]
+BLOCK = 1 << 21
+"""Pairs of animals in memory at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """Every frame of one group, as features see it.
+
+    Attributes
+    ----------
+    positions, headings
+        Of the members; NaN where there is none. Headings in degrees.
+    fps
+        Frames per second; None where it is not known.
+    group
+        The group's label.
+    places
+        Where others than the members were, and members by name: (time, 2) each.
+    arena
+        The walls, where known.
+    """
+
+    positions: Positions
+    headings: PerAnimal
+    fps: float | None = None
+    group: str = ""
+    places: Mapping[str, Float[np.ndarray, "time 2"]] = field(default_factory=dict)
+    arena: Arena | None = None
+
+    @classmethod
+    def of(
+        cls,
+        tracks: Tracks,
+        heading_frames: int = 1,
+        minimum_step: float = 0.0,
+        tracker_headings: bool = False,
+    ) -> "Scene":
+        """The scene of tracks, with headings taken as asked."""
+        angles = tracks.headings(heading_frames, minimum_step, tracker=tracker_headings)
+        names = tracks.individuals
+        who = [names.index(name) for name in tracks.members]
+        if not who:
+            raise InputError(f"group {tracks.group!r} has landmarks but no members")
+        places = tracks.positions
+        everybody = {name: places[:, index] for index, name in enumerate(names)}
+        whole = len(who) == len(names)
+        return cls(
+            places if whole else places[:, who],
+            angles if whole else angles[:, who],
+            tracks.fps,
+            tracks.group,
+            everybody,
+            tracks.arena,
+        )
+
+    def blocks(self) -> Iterator[slice]:
+        """Runs of frames few enough to compare all animals with all."""
+        frames, animals, _ = self.positions.shape
+        step = max(1, BLOCK // max(1, animals * animals))
+        for start in range(0, frames, step):
+            yield slice(start, min(start + step, frames))
+
+
+@runtime_checkable
+class Feature(Protocol):
+    """Something an animal perceives, as a number for every animal in every frame."""
+
+    @property
+    def axis(self) -> Axis:
+        """The axis it is measured on."""
+        ...
+
+    def values(self, scene: Scene) -> PerAnimal:
+        """The values; NaN where there is none."""
+        ...
+
+
+def needs_neighbours(feature: Any) -> bool:
+    """Whether a feature is about other members of the group."""
+    return bool(getattr(feature, "social", False))
+
+
+def frames_before(feature: Any) -> int | None:
+    """How many earlier frames a feature looks at; None where nobody knows."""
+    return getattr(feature, "before", 0)
+
+
+def frames_after(feature: Any) -> int:
+    """How many later frames a feature looks at."""
+    return int(getattr(feature, "after", 0))
+
+
+def by_frames(scene: Scene, distances: Any) -> PerAnimal:
+    """A function of (positions, headings) that compares all animals with all, in runs of frames."""
+    parts = [distances(scene.positions[run], scene.headings[run]) for run in scene.blocks()]
+    return np.concatenate(parts) if parts else np.empty(scene.headings.shape)

@@ -1,0 +1,270 @@
+"""What a user writes on the command line or in a TOML file, as specifications."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from shoal.basis import Bisquare, Fourier, Gaussian, Identity, VonMises
+from shoal.errors import InputError
+from shoal.passive import RandomWalk, TurningMixture, Uniform
+from shoal.states import (
+    Bearing,
+    Circular,
+    Distance,
+    Feature,
+    Folded,
+    LocalMisalignment,
+    NeighboursWithin,
+    Scene,
+    Speed,
+    StateSpace,
+    TargetDistance,
+    TargetMisalignment,
+    TurningAngle,
+    WallDistance,
+)
+from shoal.tracks import Arena, Circle, Rectangle
+
+FEATURES = {
+    "local": "mean heading of the neighbours minus own; options bins, radius, nearest, others, "
+    "absolute",
+    "target": "direction to --target minus own heading; bins, absolute",
+    "neighbour-bearing": "direction to the nearest neighbour minus own heading; bins, absolute",
+    "centroid-bearing": "direction to the centroid of the others minus own heading; bins, absolute",
+    "neighbour-distance": "distance to the nearest neighbour; bins, max, edges",
+    "centroid-distance": "distance to the centroid of the others; bins, max, edges",
+    "target-distance": "distance to --target; bins, max, edges",
+    "wall-distance": "distance to the wall of the --arena; bins, max, edges",
+    "speed": "displacement over time; bins, max, edges, frames",
+    "turning": "turn since the frame before; bins, absolute",
+    "neighbours": "number of others within radius; radius, most",
+}
+"""Words for features, with their options."""
+DEFAULT_BINS = 12
+
+
+def feature_of(
+    word: str, target: Any, arena: Arena | None, unit: str, scenes: Callable[[], Sequence[Scene]]
+) -> Any:
+    """A feature such as ``local:bins=18:radius=0.1``; bins of distances fit what was seen.
+
+    Parameters
+    ----------
+    word
+        A name of ``FEATURES``, with options after colons.
+    target, arena, unit
+        What features refer to.
+    scenes
+        Gives the tracks where bins must be fitted to them.
+    """
+    name, *rest = word.strip().split(":")
+    options = dict(_option(part, word) for part in rest)
+    angles = {"bins": options.get("bins", 36), "absolute": options.get("absolute", False)}
+    allowed = {"bins", "absolute"}
+    made: Any
+    if name == "local":
+        allowed |= {"radius", "nearest", "others"}
+        made = LocalMisalignment(
+            radius=options.get("radius"),
+            nearest=options.get("nearest"),
+            include_self=not options.get("others", False),
+            **angles,
+        )
+    elif name == "target":
+        made = TargetMisalignment(_needed(target, word), **angles)
+    elif name in ("neighbour-bearing", "centroid-bearing"):
+        made = Bearing(name.partition("-")[0], **angles)
+    elif name == "turning":
+        made = TurningAngle(**angles)
+    elif name == "neighbours":
+        allowed = {"radius", "most"}
+        if "radius" not in options:
+            raise InputError(f"{word!r} needs a radius, for example neighbours:radius=5")
+        made = NeighboursWithin(options["radius"], options.get("most", 8))
+    elif name in FEATURES:
+        allowed = {"bins", "max", "edges"} | ({"frames"} if name == "speed" else set())
+        made = _measured(name, word, options, target, arena, unit, scenes)
+    else:
+        raise InputError(f"there is no feature {name!r}; there are {', '.join(FEATURES)}")
+    unknown = set(options) - allowed
+    if unknown:
+        raise InputError(
+            f"{word!r}: there is no option {sorted(unknown)[0]!r}; {name} has "
+            f"{', '.join(sorted(allowed))}"
+        )
+    return made
+
+
+def _measured(
+    name: str,
+    word: str,
+    options: dict[str, Any],
+    target: Any,
+    arena: Arena | None,
+    unit: str,
+    scenes: Callable[[], Sequence[Scene]],
+) -> Any:
+    """A feature on an interval."""
+    makers: dict[str, Callable[[Any, bool], Any]] = {
+        "neighbour-distance": lambda e, b: Distance(e, "neighbour", unit, b),
+        "centroid-distance": lambda e, b: Distance(e, "centroid", unit, b),
+        "target-distance": lambda e, b: TargetDistance(_needed(target, word), e, unit, b),
+        "wall-distance": lambda e, b: WallDistance(e, arena, unit, b),
+        "speed": lambda e, b: Speed(e, options.get("frames", 1), _speed_unit(unit, scenes), b),
+    }
+    if "edges" in options:
+        return makers[name](options["edges"], False)
+    count = options.get("bins", DEFAULT_BINS)
+    if not isinstance(count, int) or count < 1:
+        raise InputError(f"{word!r}: bins are a whole number, 1 or more")
+    top = options.get("max")
+    if top is None:
+        top = _reach(makers[name]((0.0, 1.0), False), scenes())
+    edges = tuple(float(f"{edge:.10g}") for edge in np.linspace(0.0, float(top), count + 1))
+    return makers[name](edges, True)
+
+
+def _reach(feature: Feature, scenes: Sequence[Scene]) -> float:
+    """A round number that 99 of 100 values do not exceed."""
+    values = np.concatenate([feature.values(scene).ravel() for scene in scenes])
+    values = values[np.isfinite(values)]
+    if not values.size or not values.max() > 0:
+        raise InputError(f"{feature.axis.name} has no value above 0 in these tracks")
+    return round_up(float(np.quantile(values, 0.99)))
+
+
+def round_up(value: float) -> float:
+    """The next of 1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10 times a power of ten.
+
+    >>> round_up(37.2), round_up(0.011)
+    (40.0, 0.012)
+    """
+    power = 10.0 ** np.floor(np.log10(value))
+    steps = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10)
+    return float(f"{next(s for s in steps if s * power >= value * (1 - 1e-12)) * power:.6g}")
+
+
+def _speed_unit(unit: str, scenes: Callable[[], Sequence[Scene]]) -> str:
+    timed = all(scene.fps is not None for scene in scenes())
+    return f"{unit or 'lengths'} per {'s' if timed else 'frame'}"
+
+
+def target_of(words: str) -> Any:
+    """``X,Y``, the name of an animal or landmark, or ``GROUP=X,Y;GROUP=X,Y``."""
+    if not words:
+        return None
+    if "=" in words:
+        pairs = [part.partition("=") for part in words.split(";") if part.strip()]
+        return {group.strip(): _point(place) for group, _, place in pairs}
+    if "," in words:
+        return _point(words)
+    return words.strip()
+
+
+def arena_of_words(words: str) -> Arena | None:
+    """``left,bottom,right,top`` or ``circle:x,y,radius``."""
+    if not words:
+        return None
+    kind, _, rest = words.rpartition(":")
+    numbers = _numbers(rest, f"--arena {words}")
+    if kind == "circle" and len(numbers) == 3:
+        return Circle(*numbers)
+    if kind in ("", "rectangle") and len(numbers) == 4:
+        return Rectangle(*numbers)
+    raise InputError(f"an arena is left,bottom,right,top or circle:x,y,radius; got {words!r}")
+
+
+def passive_of(words: str, space: StateSpace) -> Any:
+    """``uniform``, ``random-walk:90``, ``random-walk:90,5`` or ``turning-mixture:10``."""
+    kind, _, rest = words.partition(":")
+    if kind == "uniform" and not rest:
+        return Uniform()
+    if kind == "turning-mixture":
+        return TurningMixture(sd=_numbers(rest, words)[0]) if rest else TurningMixture()
+    if kind != "random-walk":
+        raise InputError(
+            f"passive dynamics are uniform, random-walk:SD or turning-mixture; got {words!r}"
+        )
+    given = _numbers(rest, words) if rest else [90.0]
+    if len(given) == len(space.axes):
+        return RandomWalk(tuple(given))
+    if len(given) > 1:
+        raise InputError(
+            f"{words!r} has {len(given)} standard deviations for the axes {list(space.names)}"
+        )
+    angles = [isinstance(axis, Circular | Folded) for axis in space.axes]
+    if all(angles):
+        return RandomWalk(given[0])
+    return RandomWalk(
+        tuple(
+            given[0] if angle else float(axis.widths.sum() / 4)
+            for axis, angle in zip(space.axes, angles, strict=True)
+        )
+    )
+
+
+def basis_of(words: str) -> Any:
+    """``identity``, ``bisquare``, ``bisquare:2``, ``gaussian:2``, ``fourier:6``, ``von-mises:18``.
+
+    ``bisquare-planar`` and ``gaussian-planar`` do not go round circles, as in the paper.
+    """
+    kind, _, rest = words.partition(":")
+    plain, _, planar = kind.partition("-planar")
+    circular = "-planar" not in kind
+    makers: dict[str, Callable[[int | None], Any]] = {
+        "identity": lambda n: Identity(),
+        "bisquare": lambda n: Bisquare(n or 3, circular),
+        "gaussian": lambda n: Gaussian(every=n or 2, circular=circular),
+        "fourier": lambda n: Fourier(n or 6),
+        "von-mises": lambda n: VonMises(n or 18),
+    }
+    if plain not in makers or planar:
+        raise InputError(f"a basis is one of {', '.join(makers)}; got {words!r}")
+    if rest and not rest.isdecimal():
+        raise InputError(f"{words!r}: after the colon stands a whole number")
+    return makers[plain](int(rest) if rest else None)
+
+
+def pairs_of(words: str, what: str) -> dict[str, str]:
+    """``role=column,role=column``."""
+    pairs = [part.partition("=") for part in words.split(",") if part.strip()]
+    wrong = [name for name, sign, value in pairs if not sign or not value.strip()]
+    if wrong:
+        raise InputError(f"{what} are written role=column,role=column; got {words!r}")
+    return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+def _option(part: str, word: str) -> tuple[str, Any]:
+    name, sign, value = part.partition("=")
+    if not sign:
+        return name, True
+    if name == "edges":
+        return name, tuple(_numbers(value.replace("/", ","), word))
+    try:
+        number = float(value)
+    except ValueError:
+        raise InputError(f"{word!r}: {name} is a number, got {value!r}") from None
+    return name, int(number) if number.is_integer() and "." not in value else number
+
+
+def _needed(target: Any, word: str) -> Any:
+    if target is None:
+        raise InputError(f"the feature {word!r} needs --target X,Y or the name of an animal")
+    return target
+
+
+def _point(words: str) -> tuple[float, float]:
+    numbers = _numbers(words, f"--target {words}")
+    if len(numbers) != 2:
+        raise InputError(f"a target is X,Y or the name of an animal; got {words!r}")
+    return numbers[0], numbers[1]
+
+
+def _numbers(words: str, where: str) -> list[float]:
+    try:
+        return [float(part) for part in words.split(",")]
+    except ValueError:
+        raise InputError(
+            f"{where!r}: expected numbers with commas between, got {words!r}"
+        ) from None

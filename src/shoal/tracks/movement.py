@@ -1,0 +1,119 @@
+"""To and from the datasets of the ``movement`` package."""
+
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from shoal.errors import InputError
+from shoal.tracks.arena import arena_of
+from shoal.tracks.record import DIMENSIONS, Tracks
+
+KEYPOINT = "centroid"
+POSES = ("time", "space", "keypoints", "individuals")
+
+
+def to_movement(tracks: Tracks) -> xr.Dataset:
+    """A poses dataset with one keypoint, called centroid; covariates stay coordinates."""
+    position = tracks.data["position"].expand_dims(keypoints=[KEYPOINT])
+    confidence = xr.full_like(position.isel(space=0, drop=True), np.nan)
+    variables = {
+        "position": position.transpose(*POSES),
+        "confidence": confidence.transpose("time", "keypoints", "individuals"),
+    }
+    if "heading" in tracks.data:
+        variables["heading"] = tracks.data["heading"]
+    attributes = dict(tracks.data.attrs)
+    attributes.update(
+        notes="\n".join(tracks.notes),
+        source_software=attributes.get("format", "shoal"),
+        source_file=attributes["source"],
+        ds_type="poses",
+    )
+    return xr.Dataset(variables, attrs=attributes)
+
+
+def from_movement(dataset: xr.Dataset, keypoint: str | None, confidence: float) -> Tracks:
+    """One point for each animal: a keypoint, the centroid of those seen, or the box's centre."""
+    if "position" not in dataset:
+        raise InputError("expected a dataset of the movement package, with a variable 'position'")
+    position = dataset["position"].rename(_renamed(dataset))
+    missing = {"time", "space", "individuals"} - set(position.dims)
+    if missing:
+        raise InputError(f"positions of movement have {missing}; these have {position.dims}")
+    if not {"x", "y"} <= set(position["space"].values.tolist()):
+        raise InputError(f"places need x and y, got {position['space'].values.tolist()}")
+    notes = [line for line in str(dataset.attrs.get("notes", "")).split("\n") if line]
+    if position.sizes["space"] > 2:
+        notes.append("only x and y were taken")
+    position = position.sel(space=["x", "y"])
+    if "keypoints" in position.dims:
+        point, words = _one_point(position, dataset, keypoint, confidence)
+        position, notes = point, notes + words
+    elif keypoint is not None:
+        raise InputError(f"these tracks have no keypoints, so no {keypoint!r}")
+    return _assembled(dataset, position.transpose(*DIMENSIONS), notes)
+
+
+def _renamed(dataset: xr.Dataset) -> dict[str, str]:
+    """Early versions of movement had singular names."""
+    names = {"keypoint": "keypoints", "individual": "individuals"}
+    return {old: new for old, new in names.items() if old in dataset["position"].dims}
+
+
+def _one_point(
+    position: xr.DataArray, dataset: xr.Dataset, keypoint: str | None, confidence: float
+) -> tuple[xr.DataArray, list[str]]:
+    names = [str(name) for name in position["keypoints"].values]
+    notes = []
+    if confidence > 0:
+        if "confidence" not in dataset:
+            raise InputError("these tracks have no confidence to judge points by")
+        sure = dataset["confidence"].rename(
+            {k: v for k, v in _renamed(dataset).items() if k in dataset["confidence"].dims}
+        )
+        unsure = (sure < confidence) & position.notnull().any("space")
+        notes.append(f"{int(unsure.sum())} points with a confidence below {confidence:g} left out")
+        position = position.where(~unsure)
+    if keypoint is None:
+        if len(names) > 1:
+            notes.append(f"the place of an animal is the centroid of its {len(names)} keypoints")
+            seen = position.notnull().all("space")
+            return position.where(seen).mean("keypoints", skipna=True), notes
+        return position.isel(keypoints=0, drop=True), notes
+    if keypoint not in names:
+        raise InputError(f"there is no keypoint {keypoint!r}; there are {', '.join(names)}")
+    notes.append(f"the place of an animal is its keypoint {keypoint}")
+    return position.isel(keypoints=names.index(keypoint), drop=True), notes
+
+
+def _assembled(dataset: xr.Dataset, position: xr.DataArray, notes: list[str]) -> Tracks:
+    attributes: dict[str, Any] = dataset.attrs
+    arena = attributes.get("arena")
+    fps = attributes.get("fps")
+    heading = dataset["heading"].values if "heading" in dataset else None
+    coordinates = {
+        str(name): values
+        for name, values in dataset.coords.items()
+        if name not in (*DIMENSIONS, "keypoints", "keypoint", "individual")
+        and values.dims in ((), ("individuals",))
+    }
+    tracks = Tracks.from_arrays(
+        position.values,
+        fps=None if fps in (None, "None") else float(fps),
+        time=position["time"].values.astype(float),
+        individuals=[str(name) for name in position["individuals"].values],
+        group=str(attributes.get("group", "")),
+        length_unit=str(attributes.get("length_unit", "px" if "ds_type" in attributes else "")),
+        heading=heading,
+        arena=None if arena is None else arena_of(str(arena)),
+        source=str(attributes.get("source", attributes.get("source_file", ""))),
+        notes=notes,
+        time_unit="s" if attributes.get("time_unit") in ("s", "seconds") else "frames",
+    )
+    words: dict[str, Any] = {}
+    if "filled" in attributes:
+        words["filled"] = attributes["filled"]
+    if "format" in attributes:
+        words["format"] = attributes["format"]
+    return Tracks(tracks.data.assign_attrs(words).assign_coords(coordinates))

@@ -1,0 +1,158 @@
+"""Frames out of times: every fix gets the frame it belongs to, on one clock for all animals."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from shoal.errors import InputError
+
+MOST_FRAMES = 50_000_000
+
+
+@dataclass(frozen=True)
+class Clock:
+    """The frame of every fix, the time of every frame, and what was noticed."""
+
+    frame: Int[np.ndarray, " fixes"]
+    time: Float[np.ndarray, " frames"]
+    fps: float | None
+    notes: tuple[str, ...] = ()
+
+
+def clock_of_frames(
+    frame: Int[np.ndarray, " fixes"], time: Float[np.ndarray, " fixes"] | None, fps: float | None
+) -> Clock:
+    """Frames as numbered; where they come in steps of several, these are the frames."""
+    numbers = np.unique(frame)
+    step = int(np.gcd.reduce(np.diff(numbers))) if len(numbers) > 1 else 1
+    count = int(numbers[-1] - numbers[0]) // step + 1
+    _check_count(count, len(frame))
+    index = (frame - numbers[0]) // step
+    notes = () if step == 1 else (f"frames are numbered in steps of {step}",)
+    if time is None:
+        rate = None if fps is None else fps / step
+        clock = numbers[0] + step * np.arange(count, dtype=float)
+        return Clock(index, clock if fps is None else clock / fps, rate, notes)
+    seen, first = np.unique(index, return_index=True)
+    moments = time[first]
+    if np.any(np.diff(moments) <= 0):
+        late = int(np.flatnonzero(np.diff(moments) <= 0)[0]) + 1
+        raise InputError(
+            f"time goes backwards: frame {numbers[late]} is at {moments[late]:g} s, the one before "
+            f"at {moments[late - 1]:g} s"
+        )
+    if len(seen) < 2:
+        return Clock(index, np.asarray(moments), fps, notes)
+    spacing = _even_spacing(moments, seen)
+    clock = np.interp(np.arange(count), seen, moments)
+    rate = round_rate(1 / spacing) if fps is None else fps / step
+    return Clock(index, clock, rate, notes)
+
+
+def clock_of_times(
+    time: Float[np.ndarray, " fixes"],
+    animal: Int[np.ndarray, " fixes"],
+    spacing: float | None,
+) -> Clock:
+    """One clock for all: as the fixes come, or, where animals differ, the nearest tick.
+
+    Parameters
+    ----------
+    time
+        Of every fix, in seconds.
+    animal
+        A number for every animal.
+    spacing
+        Seconds between ticks; by default the usual interval between an animal's fixes.
+    """
+    moments = np.unique(time)
+    given = spacing is not None
+    step = round_interval(usual_interval(time, animal)) if spacing is None else spacing
+    if len(moments) < 2 or not step > 0:
+        return Clock(np.zeros(len(time), dtype=int), moments, None)
+    if not given and np.diff(moments).min() >= 0.5 * step:
+        return _as_they_come(time, moments, step)
+    return _nearest_tick(time, step)
+
+
+def usual_interval(time: Float[np.ndarray, " fixes"], animal: Int[np.ndarray, " fixes"]) -> float:
+    """The median over animals of the median time between an animal's fixes."""
+    order = np.lexsort((time, animal))
+    steps, same = np.diff(time[order]), np.diff(animal[order]) == 0
+    owner = animal[order][1:]
+    usable = same & (steps > 0)
+    medians = [np.median(steps[usable & (owner == one)]) for one in np.unique(owner[usable])]
+    return float(np.median(medians)) if medians else 0.0
+
+
+INTERVALS = np.array(
+    [*(1, 2, 5, 10, 15, 20, 30), *(60, 90, 120, 180, 300, 600, 900, 1200, 1800)]
+    + [3600 * hours for hours in (1, 1.5, 2, 3, 4, 6, 8, 12, 24)]
+)
+"""Seconds between the fixes of loggers as people set them."""
+
+
+def round_interval(seconds: float) -> float:
+    """The interval a logger was set to, where one lies within a tenth."""
+    near = float(INTERVALS[np.argmin(np.abs(np.log(INTERVALS / max(seconds, 1e-9))))])
+    return near if seconds >= 0.95 and abs(near / seconds - 1) < 0.1 else seconds
+
+
+def round_rate(rate: float) -> float:
+    """Rates of cameras and loggers without the noise of rounded times."""
+    for digits in (0, 1, 2, 3):
+        near = round(rate, digits)
+        if near > 0 and abs(near - rate) < 1e-3 * rate:
+            return near
+    return float(f"{rate:.6g}")
+
+
+def _even_spacing(
+    moments: Float[np.ndarray, " moments"], numbers: Int[np.ndarray, " moments"]
+) -> float:
+    """Seconds between frames: over the whole span, unless breaks make that differ."""
+    usual = float(np.median(np.diff(moments) / np.diff(numbers)))
+    overall = float((moments[-1] - moments[0]) / (numbers[-1] - numbers[0]))
+    return overall if abs(overall / usual - 1) < 0.1 else usual
+
+
+def _as_they_come(
+    time: Float[np.ndarray, " fixes"], moments: Float[np.ndarray, " moments"], step: float
+) -> Clock:
+    jumps = np.maximum(1, np.round(np.diff(moments) / step)).astype(int)
+    numbers = np.concatenate([[0], np.cumsum(jumps)])
+    _check_count(int(numbers[-1]) + 1, len(time))
+    notes = []
+    uneven = np.abs(np.diff(moments) / (jumps * step) - 1) > 0.1
+    if np.any(uneven):
+        notes.append(
+            f"{int(uneven.sum())} of {len(uneven)} steps between frames differ by over 10 % from "
+            f"{step:.4g} s; frames are counted as if evenly spaced"
+        )
+    if np.any(jumps > 1):
+        notes.append(f"{int((jumps - 1).sum())} frames are missing altogether and count as gaps")
+    clock = np.interp(np.arange(numbers[-1] + 1), numbers, moments)
+    frame = numbers[np.searchsorted(moments, time)]
+    return Clock(frame, clock, round_rate(1 / _even_spacing(moments, numbers)), tuple(notes))
+
+
+def _nearest_tick(time: Float[np.ndarray, " fixes"], step: float) -> Clock:
+    start = np.floor(time.min() / step + 0.5) * step
+    frame = np.round((time - start) / step).astype(int)
+    frame -= frame.min()
+    _check_count(int(frame.max()) + 1, len(time))
+    off = np.abs(time - (start + step * frame))
+    note = (
+        f"times put on a common clock with a tick every {step:g} s; fixes lie "
+        f"{np.median(off):.3g} s (median), at most {off.max():.3g} s, from their tick"
+    )
+    clock = start + step * np.arange(frame.max() + 1)
+    return Clock(frame, clock, round_rate(1 / step), (note,))
+
+
+def _check_count(count: int, fixes: int) -> None:
+    if count > MOST_FRAMES or (count > 1_000_000 and count > 1000 * fixes):
+        raise InputError(
+            f"{fixes} fixes spread over {count} frames: give a coarser clock, or check the times"
+        )

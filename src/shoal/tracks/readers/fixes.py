@@ -1,0 +1,297 @@
+"""Fixes, one a row, and how they become tracks: the way of every long table."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from shoal.errors import InputError
+from shoal.tracks.arena import arena_of
+from shoal.tracks.readers.clock import Clock, clock_of_frames, clock_of_times
+from shoal.tracks.readers.geography import centre_of, projection_notes, to_metres
+from shoal.tracks.readers.source import ReadOptions
+from shoal.tracks.record import Tracks
+
+Numbers = Float[np.ndarray, " fixes"]
+Codes = Int[np.ndarray, " fixes"]
+
+
+@dataclass(frozen=True, eq=False)
+class Fixes:
+    """Rows of a long table: who was where when.
+
+    Attributes
+    ----------
+    group, animal
+        Numbers into ``groups`` and ``animals``.
+    frame, time
+        At least one of them; time in seconds.
+    covariates
+        By name: for each animal, or with ``per_group`` for each group, one value a row.
+    logged
+        Whether loggers on the animals wrote the rows: these repeat and swap fixes, which is noted
+        and no error, since every fix has its own time.
+    file, first_row
+        What rows are called in messages.
+    """
+
+    group: Codes
+    groups: tuple[str, ...]
+    animal: Codes
+    animals: tuple[str, ...]
+    x: Numbers
+    y: Numbers
+    frame: Codes | None = None
+    time: Numbers | None = None
+    heading: Numbers | None = None
+    geographic: bool = False
+    timestamps: bool = False
+    logged: bool = False
+    length_unit: str = ""
+    fps: float | None = None
+    arena: str = ""
+    covariates: Mapping[str, np.ndarray] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    file: str = ""
+    first_row: int = 2
+
+    def take(self, rows: Any) -> "Fixes":
+        """Some of the rows."""
+        arrays = {
+            name: getattr(self, name)[rows]
+            for name in ("group", "animal", "x", "y", "frame", "time", "heading")
+            if getattr(self, name) is not None
+        }
+        covariates = {name: values[rows] for name, values in self.covariates.items()}
+        return replace(self, **arrays, covariates=covariates)
+
+    def row(self, index: int) -> str:
+        """What to call a row in a message."""
+        return f"{self.file}, row {index + self.first_row}"
+
+
+def joined(parts: Sequence[Fixes], group: str) -> Fixes:
+    """One animal's fixes after the other's, as one group."""
+    first = parts[0]
+    for name in ("length_unit", "geographic", "timestamps"):
+        values = {getattr(part, name) for part in parts}
+        if len(values) > 1:
+            raise InputError(f"{group}: the files have mixed units: {sorted(map(str, values))}")
+    with_frame = all(part.frame is not None for part in parts)
+    with_time = all(part.time is not None for part in parts)
+    with_heading = all(part.heading is not None for part in parts)
+    rates = {part.fps for part in parts}
+    if len(rates) > 1:
+        raise InputError(
+            f"{group}: the files have different frame rates: {sorted(map(str, rates))}"
+        )
+    names = [part.animals[0] for part in parts]
+    if len(set(names)) < len(names):
+        raise InputError(f"{group}: two files hold the same animal, {names}")
+    sizes = [len(part.x) for part in parts]
+
+    def together(name: str) -> Any:
+        return np.concatenate([getattr(part, name) for part in parts])
+
+    return replace(
+        first,
+        group=np.zeros(sum(sizes), dtype=int),
+        groups=(group,),
+        animal=np.repeat(np.arange(len(parts)), sizes),
+        animals=tuple(names),
+        x=together("x"),
+        y=together("y"),
+        frame=together("frame") if with_frame else None,
+        time=together("time") if with_time else None,
+        heading=together("heading") if with_heading else None,
+        covariates={},
+        notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
+        file=group,
+        first_row=1,
+    )
+
+
+def assembled(fixes: Fixes, options: ReadOptions) -> list[Tracks]:
+    """One record for each group."""
+    if not len(fixes.x):
+        raise InputError(f"{fixes.file} holds no fixes")
+    check_finite(fixes)
+    if fixes.geographic:
+        fixes = projected(fixes)
+    return [one_group(part, fixes.groups[label], options) for label, part in by_group(fixes)]
+
+
+def by_group(fixes: Fixes) -> Iterator[tuple[int, Fixes]]:
+    """Each group's rows, in the order of its first."""
+    starts = np.flatnonzero(np.diff(fixes.group, prepend=-1))
+    labels = fixes.group[starts]
+    if len(set(labels.tolist())) == len(labels):
+        for label, start, stop in zip(labels, starts, [*starts[1:], len(fixes.group)], strict=True):
+            part = fixes.take(slice(start, stop))
+            yield int(label), replace(part, first_row=fixes.first_row + int(start))
+    else:
+        for label in dict.fromkeys(labels.tolist()):
+            yield label, fixes.take(np.flatnonzero(fixes.group == label))
+
+
+def one_group(fixes: Fixes, label: str, options: ReadOptions) -> Tracks:
+    """Rows of one group on the grid of its frames and animals."""
+    animal, codes = _by_appearance(fixes.animal, len(fixes.animals))
+    names = [fixes.animals[code] for code in codes]
+    if fixes.timestamps and fixes.logged:
+        fixes = replace(fixes, notes=(*fixes.notes, *_disorder(fixes, animal)))
+    else:
+        check_order(fixes, animal, names, options.sort)
+    fps = options.fps or fixes.fps
+    if fixes.frame is not None and options.clock is None:
+        clock = clock_of_frames(fixes.frame, fixes.time, fps)
+    elif fixes.time is not None:
+        clock = clock_of_times(fixes.time, animal, options.clock)
+        fixes, animal, clock = _one_per_tick(fixes, animal, clock)
+    else:
+        raise InputError(f"{fixes.file}: a clock needs times, and there are only frames")
+    frames = len(clock.time)
+    if frames < 2:
+        raise InputError(f"{fixes.file}: group {label!r} has fewer than two frames")
+    cell = clock.frame * len(names) + animal
+    positions = np.full((frames * len(names), 2), np.nan)
+    positions[cell, 0], positions[cell, 1] = fixes.x, fixes.y
+    heading: Any = None
+    if fixes.heading is not None and np.isfinite(fixes.heading).any():
+        heading = np.full(frames * len(names), np.nan)
+        heading[cell] = fixes.heading
+        heading = heading.reshape(frames, len(names))
+    time, notes = clock.time, [*fixes.notes, *clock.notes]
+    if fixes.timestamps:
+        notes.append(f"time 0 is {np.datetime64(round(time[0] * 1e3), 'ms')} UTC")
+        time = time - time[0]
+    timed = fixes.time is not None or fps is not None
+    return Tracks.from_arrays(
+        positions.reshape(frames, len(names), 2),
+        fps=clock.fps if timed else None,
+        time=time,
+        individuals=names,
+        group=label,
+        length_unit=options.unit or fixes.length_unit,
+        heading=heading,
+        arena=arena_of(fixes.arena) if fixes.arena else None,
+        covariates=_settled(fixes, animal, names),
+        source=fixes.file,
+        notes=notes,
+        time_unit="s" if timed else "frames",
+    )
+
+
+def _by_appearance(codes: Codes, count: int) -> tuple[Codes, Int[np.ndarray, " present"]]:
+    """Numbers in the order of their first appearance, and which code each stands for."""
+    first = np.full(count, len(codes))
+    first[codes[::-1]] = np.arange(len(codes))[::-1]
+    order = np.argsort(first, kind="stable")[: int((first < len(codes)).sum())]
+    rank = np.full(count, -1)
+    rank[order] = np.arange(len(order))
+    return rank[codes], order
+
+
+def check_order(fixes: Fixes, animal: Codes, names: Sequence[str], sort: bool) -> None:
+    """Every animal's frames or times increase, row after row; anything else is named."""
+    moment = fixes.frame if fixes.frame is not None else fixes.time
+    assert moment is not None
+    word = "frame" if fixes.frame is not None else "time"
+    if not np.all(np.isfinite(moment)):
+        late = int(np.flatnonzero(~np.isfinite(moment))[0])
+        raise InputError(f"{fixes.row(late)}: there is no {word}")
+    order = np.lexsort((moment, animal)) if sort else np.argsort(animal, kind="stable")
+    step = np.diff(moment[order])
+    same = np.diff(animal[order]) == 0
+    for wrong, words in ((step < 0, "goes backwards"), (step == 0, "comes twice")):
+        found = np.flatnonzero(same & wrong)
+        if found.size:
+            before, after = int(order[found[0]]), int(order[found[0] + 1])
+            name = names[animal[after]]
+            advice = "sort the rows by time, or read with sort=True"
+            if words == "comes twice":
+                advice = "keep one row for each animal and frame"
+            raise InputError(
+                f"{fixes.row(after)}: {word} {words} for individual {name!r}: "
+                f"{moment[after]:.12g} after {moment[before]:.12g} in row "
+                f"{before + fixes.first_row}; {advice}"
+            )
+
+
+def _disorder(fixes: Fixes, animal: Codes) -> list[str]:
+    """How many rows of a logger came late."""
+    assert fixes.time is not None
+    order = np.argsort(animal, kind="stable")
+    late = int(((np.diff(fixes.time[order]) < 0) & (np.diff(animal[order]) == 0)).sum())
+    return [f"{late} fixes came out of order and were put into theirs"] if late else []
+
+
+def projected(fixes: Fixes) -> Fixes:
+    """Longitude and latitude in metres around the centre of all fixes."""
+    centre = centre_of(fixes.x, fixes.y)
+    east, north = to_metres(fixes.x, fixes.y, centre)
+    notes = (*fixes.notes, *projection_notes(east, north, centre))
+    return replace(
+        fixes, x=east, y=north, geographic=False, logged=True, length_unit="m", notes=notes
+    )
+
+
+def check_finite(fixes: Fixes) -> None:
+    """Places are finite or missing, and on Earth where they say so."""
+    for name, values in (("x", fixes.x), ("y", fixes.y)):
+        if np.isinf(values).any():
+            late = int(np.flatnonzero(np.isinf(values))[0])
+            raise InputError(
+                f"{fixes.row(late)}: {name} is {values[late]}; leave a place empty where an animal "
+                "was not seen"
+            )
+    if fixes.geographic:
+        wrong = (np.abs(fixes.y) > 90) | (np.abs(fixes.x) > 360)
+        if wrong.any():
+            late = int(np.flatnonzero(wrong)[0])
+            raise InputError(
+                f"{fixes.row(late)}: longitude {fixes.x[late]}, latitude {fixes.y[late]} is no "
+                "place on Earth"
+            )
+
+
+def _one_per_tick(fixes: Fixes, animal: Codes, clock: Clock) -> tuple[Fixes, Codes, Clock]:
+    """Where several fixes of an animal share a tick, the nearest stays."""
+    assert fixes.time is not None
+    off = np.abs(fixes.time - clock.time[clock.frame])
+    unseen = np.isnan(fixes.x)  # a row without a place never displaces one with
+    order = np.lexsort((off, unseen, animal, clock.frame))
+    cell = clock.frame[order] * (int(animal.max()) + 1) + animal[order]
+    first = np.concatenate([[True], np.diff(cell) != 0])
+    if first.all():
+        return fixes, animal, clock
+    kept = np.sort(order[first])
+    gone = len(order) - len(kept)
+    notes = (
+        *clock.notes,
+        f"{gone} fixes left out: another of the same animal is as near its tick or nearer",
+    )
+    return (
+        fixes.take(kept),
+        animal[kept],
+        replace(clock, frame=clock.frame[kept], notes=notes),
+    )
+
+
+def _settled(fixes: Fixes, animal: Codes, names: Sequence[str]) -> dict[str, Any]:
+    """Covariates: one value for the group, or one for each animal, the first that it has."""
+    found: dict[str, Any] = {}
+    for key, values in fixes.covariates.items():
+        kind, _, name = key.partition(":")
+        if kind == "group":
+            found[name] = values[0]
+        else:
+            first = np.unique(animal, return_index=True)[1]
+            constant = all(
+                len(set(values[animal == index].tolist())) == 1 for index in range(len(names))
+            )
+            if constant:
+                found[name] = values[first].tolist()
+    return found

@@ -1,0 +1,175 @@
+"""idtracker.ai: .npy of all versions, .h5 and CSV; and idTracker's text and Matlab files."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shoal.errors import InputError
+from shoal.tracks.readers.arrays import timed_tracks, tracks_of
+from shoal.tracks.readers.delimited import column, table, unique_names
+from shoal.tracks.readers.pickles import load_npy
+from shoal.tracks.readers.source import ReadOptions, Source, damaged
+from shoal.tracks.record import Tracks
+
+
+def declines_npy(source: Source) -> str | None:
+    """Why this is no .npy file of trajectories."""
+    return None if source.kind == "npy" else "no .npy file"
+
+
+def read_npy(source: Source, options: ReadOptions) -> list[Tracks]:
+    """A dictionary with trajectories, or a bare array of them; no pickle is executed."""
+    content = load_npy(source.path)
+    if isinstance(content, np.ndarray):
+        return [tracks_of(source, options, content, unit="px")]
+    if not isinstance(content, dict) or "trajectories" not in content:
+        raise InputError(f"{source.path}: expected a dictionary with 'trajectories'")
+    return [_from_attributes(source, options, content["trajectories"], content)]
+
+
+def declines_h5(source: Source) -> str | None:
+    """Why this is no HDF5 file of idtracker.ai."""
+    if source.kind != "hdf5":
+        return "no HDF5 file"
+    return None if "trajectories" in source.keys else "no dataset 'trajectories'"
+
+
+def read_h5(source: Source, options: ReadOptions) -> list[Tracks]:
+    """Dataset ``trajectories`` and the attributes of the file."""
+    with source.hdf5() as file:
+        try:
+            array = file["trajectories"][()]
+            facts = dict(file.attrs)
+        except (OSError, TypeError) as error:
+            raise damaged(source.path, error) from error
+    return [_from_attributes(source, options, array, facts)]
+
+
+def declines_csv(source: Source) -> str | None:
+    """Why this is no trajectories.csv of idtracker.ai."""
+    if source.kind != "text":
+        return "no text"
+    names = [name.strip() for name in source.header]
+    if re.fullmatch(r"(seconds,)?x1,y1(,x\d+,y\d+)*", ",".join(names)):
+        return None
+    if re.fullmatch(r"trajectories1(,trajectories\d+)+", ",".join(names)):
+        return None
+    return "its header is neither 'seconds,x1,y1,…' nor 'trajectories1,trajectories2,…'"
+
+
+def read_csv(source: Source, options: ReadOptions) -> list[Tracks]:
+    """Columns x1, y1, x2, y2 …, with attributes.json beside where it is there."""
+    names = unique_names(source.header)
+    rows = table(source, names)
+    places = [name for name in names if name.strip() != "seconds"]
+    values = np.stack([column(rows, name) for name in places], axis=1)
+    if values.shape[1] % 2:
+        raise InputError(f"{source.path}: {values.shape[1]} columns of places, x without y")
+    array = values.reshape(len(values), -1, 2)
+    beside = source.path.with_name("attributes.json")
+    facts = _json(beside) if beside.exists() else {}
+    if "seconds" in source.header and "frames_per_second" not in facts:
+        facts["frames_per_second"] = timed_tracks(
+            source, options, column(rows, "seconds"), positions=array, unit="px"
+        ).fps
+    group = source.path.parent.name if source.path.stem == "trajectories" else source.path.stem
+    return [_from_attributes(source, options, array, facts, group)]
+
+
+def declines_legacy_text(source: Source) -> str | None:
+    """Why this is no trajectories.txt of idTracker."""
+    if source.kind != "text":
+        return "no text"
+    legacy = source.header[:3] == ["X1", "Y1", "ProbId1"]
+    return None if legacy else "its header does not begin with X1, Y1, ProbId1"
+
+
+def read_legacy_text(source: Source, options: ReadOptions) -> list[Tracks]:
+    """Columns X1, Y1, ProbId1, X2 …; negative ProbId marks places estimated while hidden."""
+    names = unique_names(source.header)
+    wanted = [name for name in names if re.fullmatch(r"(X|Y|ProbId)\d+", name)]
+    if names[-1].startswith("#") and not _ends_with_tab(source):
+        source = _Untabbed(source.path)  # only the header ends with a tab
+    rows = table(source, wanted)
+    animals = len(wanted) // 3
+    values = np.stack([column(rows, name) for name in wanted], axis=1)
+    array = values.reshape(len(values), animals, 3)
+    return [_legacy(source, options, array[..., :2], array[..., 2])]
+
+
+def declines_legacy_mat(source: Source) -> str | None:
+    """Why this is no trajectories.mat of idTracker."""
+    if source.kind != "mat":
+        return "no Matlab 5 file"
+    return None if "trajectories" in source.keys else "no variable 'trajectories'"
+
+
+def read_legacy_mat(source: Source, options: ReadOptions) -> list[Tracks]:
+    """Variables trajectories and probtrajectories."""
+    content = source.mat()
+    return [_legacy(source, options, content["trajectories"], content.get("probtrajectories"))]
+
+
+class _Untabbed(Source):
+    """A table whose header has one column more than its rows."""
+
+    @property
+    def header(self) -> list[str]:
+        """Without the empty last name."""
+        return [name for name in super().header if name]
+
+
+def _ends_with_tab(source: Source) -> bool:
+    return len(source.lines) > 1 and source.lines[1].endswith("\t")
+
+
+def _legacy(source: Source, options: ReadOptions, places: Any, probability: Any) -> Tracks:
+    guessed = 0 if probability is None else int((np.asarray(probability) < 0).sum())
+    notes = [f"{guessed} places were estimated by the tracker while hidden"] if guessed else []
+    return tracks_of(source, options, places, unit="px", notes=notes)
+
+
+def _from_attributes(
+    source: Source,
+    options: ReadOptions,
+    array: Any,
+    facts: dict[str, Any],
+    group: str | None = None,
+) -> Tracks:
+    labels = facts.get("identities_labels")
+    names = None if labels is None else [str(_text(label)) for label in labels]
+    shape = np.shape(array)
+    if names is not None and (len(shape) < 2 or len(names) != shape[1]):
+        names = None
+    notes = []
+    unit = facts.get("length_unit")
+    if unit is not None and np.size(unit) == 1 and float(np.asarray(unit).ravel()[0]) > 0:
+        notes.append(f"the file gives length_unit = {unit}; places are left in pixels")
+    length = facts.get("body_length")
+    if length is not None:
+        notes.append(f"body length {float(np.asarray(length).ravel()[0]):.4g} px")
+    return tracks_of(
+        source,
+        options,
+        array,
+        fps=facts.get("frames_per_second"),
+        unit="px",
+        individuals=names,
+        notes=notes,
+        group=group,
+    )
+
+
+def _text(value: Any) -> Any:
+    return value.decode() if isinstance(value, bytes) else value
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise damaged(path, error) from error
+    return found if isinstance(found, dict) else {}

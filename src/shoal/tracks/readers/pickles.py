@@ -1,0 +1,169 @@
+"""Plain data out of pickles, with nothing in them executed.
+
+A pickle is a program. Of its instructions only those that build numbers, text, lists, dictionaries
+and NumPy arrays are followed, and arrays are rebuilt here from their bytes: no function or class
+that a file names is ever imported or called.
+"""
+
+import io
+import math
+import pickle
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shoal.errors import InputError
+
+
+@dataclass
+class _Type:
+    """Stands for numpy.dtype until its state arrives."""
+
+    code: str = ""
+    order: str = "|"
+
+    def __setstate__(self, state: Any) -> None:
+        if not isinstance(state, tuple) or len(state) < 2 or state[1] not in ("<", ">", "|", "="):
+            raise pickle.UnpicklingError("a number type in it is not plain")
+        self.order = state[1]
+
+    @property
+    def plain(self) -> np.dtype[Any]:
+        if len(self.code) > 12 or self.code[:1] not in tuple("biufcSU"):
+            raise pickle.UnpicklingError(f"arrays of {self.code!r} are not plain numbers or text")
+        return np.dtype(self.order + self.code)
+
+
+class _Array:
+    """Stands for numpy.ndarray until its state arrives."""
+
+    content: Any = None
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        _, shape, kind, fortran, content = state
+        if not all(isinstance(n, int) and n >= 0 for n in shape):
+            raise pickle.UnpicklingError("an array in it has no proper shape")
+        if kind.code in ("O", "O8") and isinstance(content, list):
+            if math.prod(shape) != len(content):
+                raise pickle.UnpicklingError("an array in it has not as many items as it says")
+            self.content = content if len(shape) else content[0]
+        else:
+            self.content = _rebuilt(kind, shape, "F" if fortran else "C", content)
+
+
+def _rebuilt(kind: _Type, shape: tuple[int, ...], order: Any, content: Any) -> np.ndarray:
+    raw = content.encode("latin1") if isinstance(content, str) else bytes(content)
+    if math.prod(shape) * kind.plain.itemsize != len(raw):
+        raise pickle.UnpicklingError("an array in it has not as many bytes as it says")
+    return np.frombuffer(raw, kind.plain).reshape(shape, order=order).copy()
+
+
+def _number_type(code: str, *_: Any) -> _Type:
+    return _Type(str(code).lstrip("<>|="), str(code)[0] if str(code)[:1] in "<>" else "|")
+
+
+def _scalar(kind: _Type, content: Any) -> Any:
+    return _rebuilt(kind, (), "C", content).item()
+
+
+def _bytes(text: str, encoding: str) -> bytes:
+    return str(text).encode("latin1")
+
+
+class _Ready(_Array):
+    """An array that came whole."""
+
+    def __init__(self, content: np.ndarray) -> None:
+        self.content = content
+
+
+def _whole(raw: Any, kind: _Type, shape: tuple[int, ...], order: str) -> _Ready:
+    return _Ready(_rebuilt(kind, shape, order, raw))
+
+
+class _Builder:
+    """A function of ours that a file may have called, and may not change."""
+
+    def __init__(self, make: Callable[..., Any]) -> None:
+        self.make = make
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.make(*arguments)
+
+    def __setstate__(self, state: Any) -> None:
+        raise pickle.UnpicklingError("it tries to change how it is read")
+
+
+_BUILDERS = {
+    ("numpy", "dtype"): _Builder(_number_type),
+    ("numpy", "ndarray"): _Builder(lambda *_: _Array()),
+    ("_codecs", "encode"): _Builder(_bytes),
+}
+for _home in ("numpy.core", "numpy._core"):
+    _BUILDERS[f"{_home}.multiarray", "_reconstruct"] = _Builder(lambda *_: _Array())
+    _BUILDERS[f"{_home}.multiarray", "scalar"] = _Builder(_scalar)
+    _BUILDERS[f"{_home}.numeric", "_frombuffer"] = _Builder(_whole)
+
+
+class _Reader(pickle.Unpickler):
+    """Follows no instruction that names anything but the builders above."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        """A builder of ours, never what the file names."""
+        if (module, name) not in _BUILDERS:
+            raise pickle.UnpicklingError(f"it asks for {module}.{name}")
+        return _BUILDERS[module, name]
+
+    def persistent_load(self, pid: Any) -> Any:
+        """Refuse references to things outside the file."""
+        raise pickle.UnpicklingError("it refers to something outside the file")
+
+
+def plain_pickle(content: bytes, where: str) -> Any:
+    """What a pickle of plain data holds; anything else is refused before it can act."""
+    try:
+        return _settled(_Reader(io.BytesIO(content), encoding="latin1").load())
+    except pickle.UnpicklingError as error:
+        raise InputError(
+            f"{where} holds a pickle that is not plain data ({error}): it was not executed; "
+            "save the tracks as CSV or HDF5 instead"
+        ) from error
+    except Exception as error:
+        raise InputError(
+            f"{where} holds a damaged pickle ({type(error).__name__}: {error}): is it truncated?"
+        ) from error
+
+
+def load_npy(path: Path) -> Any:
+    """What a .npy file holds: an array, or the plain data inside a pickled one."""
+    from numpy.lib import format as npy  # noqa: PLC0415
+
+    with path.open("rb") as file:
+        try:
+            version = npy.read_magic(file)
+            read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+            _, _, kind = read(file)
+        except ValueError as error:
+            raise InputError(f"{path} is no whole .npy file ({error})") from error
+        if kind.hasobject:
+            return plain_pickle(file.read(), str(path))
+    try:
+        return np.load(path, allow_pickle=False)
+    except (ValueError, EOFError, OSError) as error:
+        raise InputError(f"{path} could not be read to its end ({error}): truncated?") from error
+
+
+def _settled(value: Any) -> Any:
+    """Placeholders replaced by what they stand for."""
+    if isinstance(value, _Array):
+        return _settled(value.content) if isinstance(value.content, list | dict) else value.content
+    if isinstance(value, dict):
+        return {_settled(key): _settled(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(_settled(item) for item in value)
+    if isinstance(value, _Type):
+        return str(value.code)
+    return value

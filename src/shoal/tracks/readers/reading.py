@@ -1,0 +1,192 @@
+"""``read_tracks``: a file, a folder or a pattern in, tracks out."""
+
+import glob
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import InputError
+from shoal.tracks.collection import Collection
+from shoal.tracks.readers.fixes import Fixes, assembled, joined
+from shoal.tracks.readers.registry import Format, format_named, recognised
+from shoal.tracks.readers.source import ReadOptions, Source
+from shoal.tracks.record import Tracks
+
+ASIDE = {".json", ".md", ".txt.license", ".toml", ".log", ".avi", ".mp4", ".png", ".pdf", ".bib"}
+BESIDE = {"id_probabilities.csv", "areas.csv", "attributes.json", "readme.txt", "provenance.md"}
+"""Files that lie beside tracks and hold none."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Read:
+    """What one file gave."""
+
+    path: Path
+    format: Format
+    content: Fixes | list[Tracks]
+
+    @property
+    def solo(self) -> bool:
+        """Whether the file holds one animal and does not say who else was there."""
+        return (
+            isinstance(self.content, Fixes)
+            and len(self.content.animals) == 1
+            and len(self.content.groups) == 1
+        )
+
+
+def read_tracks(  # noqa: PLR0913  (every choice a user has)
+    path: Any,
+    format: str | None = None,
+    *,
+    columns: Mapping[str, str] | None = None,
+    fps: float | None = None,
+    unit: str | None = None,
+    keypoint: str | None = None,
+    confidence: float = 0.0,
+    clock: float | None = None,
+    sort: bool = False,
+) -> Tracks | Collection:
+    r"""The tracks in a file, a folder or all files of a pattern such as ``"day1/*.h5"``.
+
+    Parameters
+    ----------
+    path
+        A file gives Tracks, or a Collection where it holds several groups. The files of a folder
+        or pattern are groups of a Collection; where each holds one animal alone (TRex, or a long
+        table without a column for the individual) they are the animals of one group.
+    format
+        A name that ``shoal formats`` lists; by default recognised from the content.
+    columns
+        For long tables with names of their own: role to column, for example
+        ``{"individual": "who", "frame": "n", "x": "east", "y": "north"}``.
+    fps
+        Frames per second, where the file does not say or is wrong.
+    unit
+        Of lengths, where the file does not say.
+    keypoint, confidence
+        Of poses: the point that stands for the animal, by default the centroid of all; points of
+        less confidence count as not seen.
+    clock
+        Seconds between the ticks of a common clock, for animals with clocks of their own; by
+        default the usual interval between an animal's fixes.
+    sort
+        Rows of a long table may come in any order.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> folder = getfixture("tmp_path")
+    >>> text = "frame,id,x,y\n1,a,0,0\n1,b,0,1\n2,a,1,0\n2,b,1,1\n"
+    >>> _ = (folder / "pond.csv").write_text(text)
+    >>> shoal.read_tracks(folder / "pond.csv")
+    Tracks('pond', 2 animals, 2 frames, 0 of 4 fixes missing)
+    """
+    options = ReadOptions(dict(columns or {}), fps, unit, keypoint, confidence, clock, sort)
+    _check(options)
+    chosen = None if format is None else format_named(format)
+    files, root = files_of(path)
+    if len(files) == 1:
+        found = _tracks(_read(files[0], chosen, options), options)
+        return found[0] if len(found) == 1 else Collection(found)
+    parts = [_read(file, chosen, options) for file in files]
+    kinds = {part.format.name: part.path for part in parts}
+    if len(kinds) > 1:
+        seen = ", ".join(f"{kind} ({file.name})" for kind, file in sorted(kinds.items()))
+        raise InputError(f"{path} holds files of different formats: {seen}; read them apart")
+    if all(part.solo for part in parts):
+        found = _animals_together(parts, root, options)
+    else:
+        found = [
+            _labelled(one, part, root, alone=len(tracks) == 1)
+            for part in parts
+            for tracks in [_tracks(part, options)]
+            for one in tracks
+        ]
+    return found[0] if len(found) == 1 and parts[0].solo else Collection(found)
+
+
+def files_of(path: Any) -> tuple[list[Path], Path]:
+    """The files of tracks that a path, folder or pattern means, and the folder above them."""
+    text = str(path)
+    if not text:
+        raise InputError("expected a file, a folder or a pattern, got nothing")
+    place = Path(text).expanduser()
+    if place.is_dir():
+        inner = place / "trajectories.csv"
+        if inner.exists() and (place / "attributes.json").exists():
+            return [inner], place  # a trajectories_csv folder of idtracker.ai
+        files = sorted(file for file in place.rglob("*") if _holds_tracks(file, place))
+        if not files:
+            raise InputError(f"the folder {place} holds no files of tracks")
+        return files, place
+    if place.exists() or not glob.has_magic(text):
+        return [place], place.parent
+    files = sorted(Path(file) for file in glob.glob(str(place), recursive=True))  # noqa: PTH207
+    files = [file for file in files if _holds_tracks(file, file.parent)]
+    if not files:
+        raise InputError(f"no file fits the pattern {text}")
+    folders = {file.parent for file in files}
+    return files, min(folders, key=lambda folder: len(folder.parts))
+
+
+def _holds_tracks(file: Path, root: Path) -> bool:
+    hidden = any(part.startswith((".", "_")) for part in file.relative_to(root).parts)
+    aside = file.suffix.lower() in ASIDE or file.name.lower() in BESIDE
+    return file.is_file() and not hidden and not aside
+
+
+def _read(path: Path, chosen: Format | None, options: ReadOptions) -> _Read:
+    source = Source(path)
+    known = chosen or recognised(source, options)
+    if chosen is not None:
+        reason = None if options.columns else chosen.declines(source)
+        if reason is not None:
+            raise InputError(f"{path} is not in format {chosen.name}: {reason} ({source.words})")
+    return _Read(path, known, known.read(source, options))
+
+
+def _tracks(part: _Read, options: ReadOptions) -> list[Tracks]:
+    content = part.content
+    found = assembled(content, options) if isinstance(content, Fixes) else content
+    return [Tracks(one.data.assign_attrs(format=part.format.name)) for one in found]
+
+
+def _animals_together(parts: list[_Read], root: Path, options: ReadOptions) -> list[Tracks]:
+    """Files of one animal each: one group for each folder and common name."""
+    groups: dict[str, list[Fixes]] = {}
+    for part in parts:
+        assert isinstance(part.content, Fixes)
+        fixes = part.content
+        folder = part.path.parent
+        named = fixes.groups[0] != fixes.animals[0]  # TRex: video and animal in the file's name
+        label = fixes.groups[0] if named else folder.name
+        if folder != root:
+            label = (
+                f"{folder.relative_to(root)}/{label}" if named else str(folder.relative_to(root))
+            )
+        groups.setdefault(label, []).append(fixes)
+    found = []
+    for label, fixes_list in groups.items():
+        note = f"{len(fixes_list)} files of one animal each make one group"
+        whole = joined(fixes_list, label)
+        made = assembled(replace(whole, notes=(*whole.notes, note)), options)
+        found += [Tracks(one.data.assign_attrs(format=parts[0].format.name)) for one in made]
+    return found
+
+
+def _labelled(tracks: Tracks, part: _Read, root: Path, *, alone: bool) -> Tracks:
+    """A group in a folder is called by its path, unless the file itself has labels."""
+    where = part.path.relative_to(root).with_suffix("")
+    label = str(where) if alone else f"{where}/{tracks.group}"
+    return Tracks(tracks.data.assign_attrs(group=label))
+
+
+def _check(options: ReadOptions) -> None:
+    for name in ("fps", "clock"):
+        value = getattr(options, name)
+        if value is not None and not value > 0:
+            raise InputError(f"{name} must be positive, got {value}")
+    if not 0 <= options.confidence <= 1:
+        raise InputError(f"a confidence lies between 0 and 1, got {options.confidence}")

@@ -1,0 +1,169 @@
+"""A file as a reader sees it: what kind it is, its header, its first rows."""
+
+import csv
+import gzip
+import io
+import zipfile
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import InputError
+
+MAGIC = {
+    b"\x89HDF\r\n\x1a\n": "hdf5",
+    b"\x93NUMPY": "npy",
+    b"PAR1": "parquet",
+    b"MATLAB 5.0 MAT": "mat",
+    b"PK\x03\x04": "zip",
+    b"\x1f\x8b": "gzip",
+    b"CDF": "netcdf3",
+}
+DELIMITERS = ",;\t"
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """Choices of the one who reads; None leaves them to the file."""
+
+    columns: dict[str, str] = field(default_factory=dict)
+    fps: float | None = None
+    unit: str | None = None
+    keypoint: str | None = None
+    confidence: float = 0.0
+    clock: float | None = None
+    sort: bool = False
+
+
+class Source:
+    """One file, opened no further than it must be."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        if not path.exists():
+            raise InputError(f"{path} does not exist")
+        try:
+            with path.open("rb") as file:
+                self.start = file.read(8192)
+        except OSError as error:
+            raise InputError(f"{path} cannot be read ({error.strerror})") from error
+        if not self.start:
+            raise InputError(f"{path} is empty")
+
+    @cached_property
+    def kind(self) -> str:
+        """Of the container: text, hdf5, npy, npz, parquet, mat, netcdf3 or unknown."""
+        kind = next((MAGIC[magic] for magic in MAGIC if self.start.startswith(magic)), None)
+        if kind is None:
+            return "unknown" if b"\x00" in self.start else "text"
+        if kind == "zip":
+            return "npz" if self._members(".npy") else "text"
+        return "text" if kind == "gzip" else kind
+
+    def open(self) -> io.TextIOBase:
+        """The text, unpacked where it is packed."""
+        return io.TextIOWrapper(
+            self.open_bytes(), encoding="utf-8-sig", errors="replace", newline=""
+        )
+
+    def open_bytes(self) -> Any:
+        """The bytes of the table, unpacked where they are packed."""
+        if self.start.startswith(b"\x1f\x8b"):
+            return gzip.open(self.path, "rb")
+        if self.start.startswith(b"PK\x03\x04"):
+            tables = self._members(".csv")
+            if len(tables) != 1:
+                raise InputError(f"{self.path} holds {len(tables)} CSV tables, expected one")
+            return zipfile.ZipFile(self.path).open(tables[0])
+        return self.path.open("rb")
+
+    def _members(self, suffix: str) -> list[str]:
+        try:
+            with zipfile.ZipFile(self.path) as archive:
+                return [name for name in archive.namelist() if name.lower().endswith(suffix)]
+        except zipfile.BadZipFile as error:
+            raise InputError(f"{self.path} is a damaged archive ({error}): truncated?") from error
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The first lines of a text."""
+        try:
+            with self.open() as text:
+                found = [text.readline().rstrip("\r\n") for _ in range(8)]
+        except (EOFError, OSError, zipfile.BadZipFile) as error:
+            raise InputError(f"{self.path} is a damaged archive ({error}): truncated?") from error
+        return [line for line in found if line]
+
+    @cached_property
+    def delimiter(self) -> str:
+        """What separates the columns of a text table."""
+        header = self.lines[0] if self.lines else ""
+        return max(DELIMITERS, key=header.count)
+
+    @cached_property
+    def header(self) -> list[str]:
+        """The names of a table's columns; empty for anything else."""
+        if self.kind == "parquet":
+            return list(self.parquet_schema.names)
+        if self.kind != "text" or not self.lines:
+            return []
+        return next(csv.reader([self.lines[0]], delimiter=self.delimiter), [])
+
+    @cached_property
+    def parquet_schema(self) -> Any:
+        """The columns of a Parquet file with their types."""
+        from pyarrow import ArrowException, parquet  # noqa: PLC0415
+
+        try:
+            return parquet.read_schema(self.path)
+        except (ArrowException, OSError) as error:
+            raise damaged(self.path, error) from error
+
+    @cached_property
+    def keys(self) -> frozenset[str]:
+        """The names at the top of an HDF5, NumPy or Matlab archive."""
+        if self.kind == "hdf5":
+            with self.hdf5() as file:
+                return frozenset(file)
+        if self.kind == "npz":
+            return frozenset(name[: -len(".npy")] for name in self._members(".npy"))
+        if self.kind == "mat":
+            from scipy.io import whosmat  # noqa: PLC0415
+
+            try:
+                return frozenset(name for name, _, _ in whosmat(self.path))
+            except Exception as error:
+                raise damaged(self.path, error) from error
+        return frozenset()
+
+    def hdf5(self) -> Any:
+        """An HDF5 file, open for reading."""
+        import h5py  # noqa: PLC0415
+
+        try:
+            return h5py.File(self.path, "r")
+        except OSError as error:
+            raise damaged(self.path, error) from error
+
+    def mat(self) -> dict[str, Any]:
+        """The variables of a Matlab file."""
+        from scipy.io import loadmat  # noqa: PLC0415
+
+        try:
+            return dict(loadmat(self.path, squeeze_me=False, struct_as_record=False))
+        except Exception as error:
+            raise damaged(self.path, error) from error
+
+    @property
+    def words(self) -> str:
+        """What the file is, for messages."""
+        names = sorted(self.keys) if self.keys else self.header
+        shown = ", ".join(names[:8]) + (" …" if len(names) > 8 else "")
+        return f"a {self.kind} file" + (f" with {shown}" if shown else "")
+
+
+def damaged(path: Path, error: Exception) -> InputError:
+    """The sentence for files that end early or are broken inside."""
+    words = " ".join(str(error).split())
+    return InputError(f"{path} could not be read ({words:.120}): is it truncated or damaged?")

@@ -1,0 +1,130 @@
+"""TRex: one .npz or CSV file for each animal; what was not seen is inf."""
+
+import re
+import zipfile
+from typing import Any
+
+import numpy as np
+
+from shoal.errors import InputError
+from shoal.tracks.readers.delimited import column, table, unique_names
+from shoal.tracks.readers.fixes import Fixes
+from shoal.tracks.readers.source import ReadOptions, Source, damaged
+
+CENTROID = ("X#wcentroid", "Y#wcentroid")
+HEAD = ("X", "Y")
+ANIMAL = re.compile(r"(.+)_((?:fish|id|individual)\d+)$")
+
+
+def declines_npz(source: Source) -> str | None:
+    """Why this is no .npz of TRex."""
+    if source.kind != "npz":
+        return "no .npz archive"
+    return (
+        None
+        if {"frame", *HEAD} <= source.keys or {"frame", *CENTROID} <= source.keys
+        else ("no arrays 'frame' and 'X', 'Y' in it")
+    )
+
+
+def read_npz(source: Source, options: ReadOptions) -> Fixes:
+    """One animal: the centroid by default, the head with ``keypoint="head"``."""
+    try:
+        with np.load(source.path, allow_pickle=False) as archive:
+            x, y = _names(archive.files, options, source)
+            found = {name: np.asarray(archive[name]) for name in ("frame", x, y)}
+            extra = {n: np.asarray(archive[n]) for n in _EXTRA if n in archive.files}
+    except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile) as error:
+        raise damaged(source.path, error) from error
+    notes = []
+    if "cm_per_pixel" in extra and float(extra["cm_per_pixel"].ravel()[0]) == 1.0:
+        notes.append("cm_per_pixel is 1: the video was not calibrated, so a cm is a pixel")
+    return _one(source, found["frame"], found[x], found[y], extra, notes)
+
+
+def declines_csv(source: Source) -> str | None:
+    """Why this is no CSV of TRex."""
+    names = {_plain(name) for name in source.header}
+    if source.kind != "text" or "frame" not in names:
+        return "no text table with a column 'frame'"
+    marks = ("#wcentroid", "#pcentroid", "num_pixels")
+    return (
+        None
+        if any(mark in name for name in names for mark in marks)
+        else ("no columns named as TRex names them, such as 'X#wcentroid (cm)'")
+    )
+
+
+def read_csv(source: Source, options: ReadOptions) -> Fixes:
+    """One animal: columns with their units in the header."""
+    header = unique_names(source.header)
+    plain = {_plain(name): name for name in reversed(header) if not re.search(r"#\d+$", name)}
+    x, y = _names(list(plain), options, source)
+    wanted = {name: plain[name] for name in ("frame", x, y, *_EXTRA) if name in plain}
+    rows = table(source, list(dict.fromkeys(wanted.values())))
+    values = {name: column(rows, spelled) for name, spelled in wanted.items()}
+    extra = {name: values[name] for name in _EXTRA if name in values}
+    return _one(source, values["frame"], values[x], values[y], extra, [])
+
+
+_EXTRA = ("time", "missing", "ANGLE", "cm_per_pixel")
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"\s*\(.*\)$", "", name.strip())
+
+
+def _names(names: Any, options: ReadOptions, source: Source) -> tuple[str, str]:
+    if options.keypoint not in (None, "centroid", "head"):
+        raise InputError(f"TRex has the keypoints centroid and head, not {options.keypoint!r}")
+    for pair in (HEAD,) if options.keypoint == "head" else (CENTROID, HEAD):
+        if set(pair) <= set(names):
+            return pair
+        if len(set(pair) & set(names)) == 1:
+            there = next(iter(set(pair) & set(names)))
+            gone = next(iter(set(pair) - set(names)))
+            raise InputError(
+                f"{source.path}: there is no column {gone!r} beside {there!r} (columns found: "
+                f"{', '.join(source.header or sorted(names))}): export both from TRex"
+            )
+    raise InputError(f"{source.path}: there are no columns 'X' and 'Y'")
+
+
+def _one(
+    source: Source, frame: Any, x: Any, y: Any, extra: dict[str, Any], notes: list[str]
+) -> Fixes:
+    sizes = {len(np.ravel(part)) for part in (frame, x, y)}
+    if len(sizes) > 1:
+        raise InputError(f"{source.path}: frame, X and Y have different lengths {sorted(sizes)}")
+    places = np.stack([np.ravel(x), np.ravel(y)]).astype(float)
+    lost = ~np.isfinite(places).all(axis=0)
+    if "missing" in extra and len(extra["missing"]) == len(lost):
+        lost |= np.nan_to_num(np.asarray(extra["missing"], dtype=float), posinf=1.0) > 0
+    places[:, lost] = np.nan
+    numbers = np.ravel(frame).astype(float)
+    if not np.all(np.isfinite(numbers)):
+        raise InputError(f"{source.path}: a frame has no number")
+    time = extra.get("time")
+    name = ANIMAL.match(source.path.stem)
+    count = len(lost)
+    heading = None
+    if "ANGLE" in extra:  # radians in the image
+        angle = np.ravel(extra["ANGLE"]).astype(float)
+        heading = np.where(np.isfinite(angle) & ~lost, np.rad2deg(np.nan_to_num(angle)), np.nan)
+        heading = np.mod(heading + 180.0, 360.0) - 180.0
+    return Fixes(
+        group=np.zeros(count, dtype=int),
+        groups=(name[1] if name else source.path.stem,),
+        animal=np.zeros(count, dtype=int),
+        animals=(name[2] if name else source.path.stem,),
+        x=places[0],
+        y=places[1],
+        frame=numbers.astype(int),
+        time=None
+        if time is None or not np.all(np.isfinite(time))
+        else np.ravel(time).astype(float),
+        heading=heading,
+        length_unit="cm",
+        notes=tuple(notes),
+        file=str(source.path),
+    )
