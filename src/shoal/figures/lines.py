@@ -77,6 +77,40 @@ def cost_lines(
     return figure
 
 
+def marginal_lines(
+    parts: Sequence[tuple[Axis, Curve, Int[np.ndarray, " bins"]]], label: str
+) -> Figure:
+    """A column for each axis, all on one scale, each over its arrivals.
+
+    Parameters
+    ----------
+    parts
+        An axis, its curve and how often each of its bins was entered.
+    label
+        Of the vertical axis.
+    """
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(4.8 * len(parts) + 0.6, 5.0), layout="constrained")
+        grid = figure.subplots(
+            2, len(parts), sharex="col", sharey="row", height_ratios=(4, 1), squeeze=False
+        )
+        tops = []
+        for column, (axis, curve, arrivals) in enumerate(parts):
+            _draw_panel(
+                grid[0, column], axis, Panel(axis.name.replace("_", " "), [curve]), arrivals
+            )
+            _draw_arrivals(grid[1, column], axis, arrivals)
+            tops.append(float(curve.upper[arrivals > 0].max()))
+            if isinstance(axis, Circular):
+                grid[0, column].set_xlim(-180 - axis.step / 2, 180 + axis.step / 2)
+        grid[0, 0].set_ylabel(label)
+        grid[0, 0].set_ylim(-0.03 * max(tops), 1.1 * max(tops))
+        grid[1, 0].set_ylabel("arrivals")
+        empty = next((i for i, part in enumerate(parts) if (part[2] == 0).any()), 0)
+        _legend(figure, grid[0, empty])
+    return figure
+
+
 def _draw_panel(axes: Axes, axis: Axis, panel: Panel, arrivals: Int[np.ndarray, " bins"]) -> None:
     _shade_unvisited(axes, axis, arrivals)
     looks = zip(itertools.cycle(COLOURS), itertools.cycle(DASHES), strict=True)

@@ -81,7 +81,7 @@ def _draw(axes: Any, tracks: Tracks, target: Any) -> None:
     point = target.get(tracks.group) if isinstance(target, dict) else target
     if point is not None and not isinstance(point, str):
         axes.plot(*point, "P", color=GREEN, ms=8, mec="white", mew=0.5)
-    axes.set_aspect("equal", adjustable="datalim")
+    axes.set_aspect("equal", adjustable="box")
 
 
 def _short(label: str) -> str:

@@ -14,10 +14,8 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
 from shoal.errors import InputError
-from shoal.posterior.curvature import LARGEST_DENSE
 from shoal.posterior.density import Density
 from shoal.posterior.draws import Draws
-from shoal.posterior.laplace import marginal_peak
 from shoal.posterior.mode import rough_mode
 from shoal.posterior.whitening import Whitening, whitening
 from shoal.progress import Report
@@ -112,20 +110,13 @@ def nuts_draws(
 def _first_coordinates(density: Density) -> Whitening:
     """From the mode of β at the most probable t."""
     mode, t, _ = rough_mode(density)
-    beta = mode.beta
-    if density.prior.unknowns and density.coefficients <= LARGEST_DENSE:
-        peak = marginal_peak(density, t, beta, lambda stage, done, total: None)
-        beta, t = peak.beta, peak.t
-    count, power = density.coefficients, density.prior.power
-    expected = count * np.exp(-power * t)  # Σ β² if the prior alone had placed β
-    return whitening(density, density.join(beta, jnp.asarray(t)), float(expected))
+    return whitening(density, density.join(mode.beta, jnp.asarray(np.float64(t))))
 
 
 def _recentred(density: Density, places: Float[np.ndarray, "chain draw unknowns"]) -> Whitening:
     """From the means of what the pilot draws found."""
-    centre = jnp.asarray(places.mean(axis=(0, 1)))
-    betas = places[..., : density.coefficients]
-    return whitening(density, centre, float((betas**2).sum(axis=-1).mean()))
+    spread = float(places[..., -1].std()) if density.prior.unknowns else None
+    return whitening(density, jnp.asarray(places.mean(axis=(0, 1))), spread)
 
 
 def _scatter(key: Key[Array, ""], density: Density) -> Float[Array, " unknowns"]:
@@ -206,7 +197,7 @@ def _draw_keys(key: Key[Array, ""], first: int) -> Key[Array, " chunk"]:
 
 def _target(density: Density, coordinates: Whitening) -> Callable[[Array], Array]:
     """The log posterior as a function of u."""
-    return lambda u: density.log_posterior(coordinates.position(u))
+    return lambda u: density.log_posterior(coordinates.position(u)) + coordinates.log_volume(u)
 
 
 @eqx.filter_jit
@@ -219,7 +210,11 @@ def begin(
 
     state = blackjax.nuts.init(u, _target(density, coordinates))
     start, _, _ = dual_averaging_adaptation(settings.target_acceptance)
-    return Chain(state, start(1.2 * u.size**-0.25))
+    chain = Chain(state, start(1.2 * u.size**-0.25))
+    # types that do not change from draw to draw, or the sampler would be compiled twice
+    return jax.tree.map(
+        lambda leaf: jax.lax.convert_element_type(leaf, jnp.asarray(leaf).dtype), chain
+    )
 
 
 @eqx.filter_jit
@@ -254,7 +249,7 @@ def advance(
         tuner = jax.tree.map(lambda new, old: jnp.where(adapting, new, old), learned, tuner)
         visit = Visit(
             coordinates.position(state.position),
-            state.logdensity,
+            state.logdensity - coordinates.log_volume(state.position),
             info.energy,
             info.acceptance_rate,
             info.is_divergent,

@@ -1,9 +1,13 @@
 """Coordinates in which the posterior is nearly a standard normal, so that samplers move freely.
 
 Adding a constant to v changes nothing in the likelihood, so the level is known to 1/√precision
-only while contrasts are known to 1/√arrivals. In the coordinates u made here, from the curvature
-at the centre of the posterior, all directions are alike.
+only while contrasts are known to 1/√arrivals. And where tracks are few, the precision τ of the
+prior and the coefficients it governs move together: with τ small they roam, with τ large they are
+held. In the coordinates (z, w) made here from the curvature of the likelihood at the centre of the
+posterior, all directions are alike, at every τ: β = c(τ) + (H + τ)^{−1/2} z.
 """
+
+from abc import abstractmethod
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -16,10 +20,10 @@ from shoal.posterior.curvature import (
     LARGEST_DENSE,
     curvature_diagonal,
     curvature_product,
-    joint_corner,
     likelihood_curvature,
 )
 from shoal.posterior.density import Density
+from shoal.posterior.prior import Prior
 
 ORDINARY = 1.5
 """Scaled curvatures within this factor of 1 are left as they are."""
@@ -27,93 +31,173 @@ ORDINARY = 1.5
 SMALL = 200
 """Unknowns up to which all directions are treated, since that costs nothing."""
 
+FEW = 16
+"""Unusual directions are treated one by one where they are fewer than one in so many."""
+
 LANCZOS_RANK = 24
 """Directions mended where the curvature is known by its products only."""
 
 
-class LowRankWhitening(eqx.Module):
-    """θ = c + s ⊙ (u + U (stretch ⊙ Uᵀu)): a scale per unknown, and a few directions stretched."""
+class Whitening(eqx.Module):
+    """θ = (β, t) of coordinates u = (z, w).
 
-    centre: Float[Array, " unknowns"]
-    scale: Float[Array, " unknowns"]
-    directions: Float[Array, "unknowns rank"]
-    stretch: Float[Array, " rank"]
+    Attributes
+    ----------
+    centre
+        Of β in the whitening's own axes, at t = ``log_precision``.
+    curvature
+        Of the likelihood along those axes.
+    log_precision, spread
+        t = log_precision + spread · w, so that w is as spread out as z.
+    prior
+        What t means.
+    """
+
+    centre: Float[Array, " n"]
+    curvature: Float[Array, " n"]
+    log_precision: Float[Array, ""]
+    spread: Float[Array, ""]
+    prior: Prior = eqx.field(static=True)
+
+    @abstractmethod
+    def along(self, x: Float[Array, " n"]) -> Float[Array, " n"]:
+        """β of places along the whitening's axes."""
+
+    @abstractmethod
+    def across(self, beta: Float[Array, " n"]) -> Float[Array, " n"]:
+        """Places along the whitening's axes of β."""
+
+    @abstractmethod
+    def stretched(self, z: Float[Array, " n"]) -> Float[Array, " n"]:
+        """Unusual directions stretched."""
+
+    @abstractmethod
+    def unstretched(self, x: Float[Array, " n"]) -> Float[Array, " n"]:
+        """The inverse of ``stretched``."""
 
     def position(self, u: Float[Array, " unknowns"]) -> Float[Array, " unknowns"]:
         """θ of u."""
-        stretched = u + self.directions @ (self.stretch * (u @ self.directions))
-        return self.centre + self.scale * stretched
+        z, t = self._split(u)
+        place, width = self._normal(t)
+        beta = self.along(place + width * self.stretched(z))
+        return jnp.append(beta, t) if self.prior.unknowns else beta
 
     def inverse(self, position: Float[Array, " unknowns"]) -> Float[Array, " unknowns"]:
         """U of θ."""
-        x = (position - self.centre) / self.scale
+        if not self.prior.unknowns:
+            place, width = self._normal(self.log_precision)
+            return self.unstretched((self.across(position) - place) / width)
+        beta, t = position[:-1], position[-1]
+        place, width = self._normal(t)
+        z = self.unstretched((self.across(beta) - place) / width)
+        return jnp.append(z, (t - self.log_precision) / self.spread)
+
+    def log_volume(self, u: Float[Array, " unknowns"]) -> Float[Array, ""]:
+        """Log |∂θ/∂u|, up to a constant."""
+        _, t = self._split(u)
+        _, width = self._normal(t)
+        return jnp.sum(jnp.log(width))
+
+    def _split(self, u: Float[Array, " unknowns"]) -> tuple[Float[Array, " n"], Float[Array, ""]]:
+        if not self.prior.unknowns:
+            return u, self.log_precision
+        return u[:-1], self.log_precision + self.spread * u[-1]
+
+    def _normal(self, t: Float[Array, ""]) -> tuple[Float[Array, " n"], Float[Array, " n"]]:
+        """Where β lies and how wide, along each axis, for this t.
+
+        If the likelihood were normal, its mode b would be shrunk to λ b / (λ + τ).
+        """
+        then, now = self.prior.precision(self.log_precision), self.prior.precision(t)
+        shrink = (self.curvature + then) / (self.curvature + now)
+        return self.centre * shrink, 1 / jnp.sqrt(self.curvature + now)
+
+
+class LowRankWhitening(Whitening):
+    """An axis for each coefficient, and a few directions stretched by z + U (stretch ⊙ Uᵀz)."""
+
+    directions: Float[Array, "n rank"]
+    stretch: Float[Array, " rank"]
+
+    def along(self, x: Float[Array, " n"]) -> Float[Array, " n"]:
+        """The coefficients themselves."""
+        return x
+
+    def across(self, beta: Float[Array, " n"]) -> Float[Array, " n"]:
+        """The coefficients themselves."""
+        return beta
+
+    def stretched(self, z: Float[Array, " n"]) -> Float[Array, " n"]:
+        """Unusual directions stretched."""
+        return z + self.directions @ (self.stretch * (z @ self.directions))
+
+    def unstretched(self, x: Float[Array, " n"]) -> Float[Array, " n"]:
+        """The inverse of ``stretched``."""
         shrink = self.stretch / (1 + self.stretch)
         return x - self.directions @ (shrink * (x @ self.directions))
 
 
-class DenseWhitening(eqx.Module):
-    """θ = c + A u with A Aᵀ the inverse curvature."""
+class DenseWhitening(Whitening):
+    """Axes along the eigenvectors of the likelihood's curvature."""
 
-    centre: Float[Array, " unknowns"]
-    matrix: Float[Array, "unknowns unknowns"]
-    unmatrix: Float[Array, "unknowns unknowns"]
+    vectors: Float[Array, "n n"]
 
-    def position(self, u: Float[Array, " unknowns"]) -> Float[Array, " unknowns"]:
-        """θ of u."""
-        return self.centre + self.matrix @ u
+    def along(self, x: Float[Array, " n"]) -> Float[Array, " n"]:
+        """From the eigenvectors' axes."""
+        return self.vectors @ x
 
-    def inverse(self, position: Float[Array, " unknowns"]) -> Float[Array, " unknowns"]:
-        """U of θ."""
-        return self.unmatrix @ (position - self.centre)
+    def across(self, beta: Float[Array, " n"]) -> Float[Array, " n"]:
+        """Onto the eigenvectors' axes."""
+        return beta @ self.vectors
+
+    def stretched(self, z: Float[Array, " n"]) -> Float[Array, " n"]:
+        """Nothing is left to stretch."""
+        return z
+
+    def unstretched(self, x: Float[Array, " n"]) -> Float[Array, " n"]:
+        """Nothing is left to stretch."""
+        return x
 
 
-Whitening = LowRankWhitening | DenseWhitening
+def whitening(
+    density: Density, centre: Float[Array, " unknowns"], spread: float | None = None
+) -> Whitening:
+    """Whitening coordinates around a point.
 
+    The curvature scaled to a unit diagonal may have nearly all eigenvalues near 1, as with a
+    coefficient for every state; then only the other directions are treated, which costs little per
+    step. Otherwise all are, as in small problems.
 
-def whitening(density: Density, centre: Float[Array, " unknowns"], squares: float) -> Whitening:
-    """Whitening coordinates around a point, given the expectation of Σ β² there.
-
-    The curvature scaled to a unit diagonal has most eigenvalues near 1; where less than a third
-    are not, only those directions are treated, which costs little per step; otherwise all are, as
-    in small problems.
+    Parameters
+    ----------
+    spread
+        The sd of t; by default as wide as the coefficients that the tracks determine leave it.
     """
     if density.coefficients > LARGEST_DENSE:
-        return _from_products(density, centre, squares)
-    curvature = _joint(density, centre, squares)
-    scale = 1 / np.sqrt(np.diag(curvature))
-    values, vectors = eigh(curvature * scale[:, None] * scale[None, :], check_finite=False)
+        return _from_products(density, centre, spread)
+    beta, t = density.split(centre)
+    curvature = likelihood_curvature(density, beta)
+    precision = float(density.prior.precision(t))
+    diagonal = np.maximum(np.diag(curvature), 0.0)
+    scale = 1 / np.sqrt(diagonal + precision)
+    whole = curvature + precision * np.eye(len(diagonal))
+    values, vectors = eigh(whole * scale[:, None] * scale[None, :], check_finite=False)
     # curvature that is not positive at the centre is no guide: such directions stay as they are
     values = np.where(values > 0, values, 1.0)
     odd = (values < 1 / ORDINARY) | (values > ORDINARY)
-    if values.size <= SMALL or 3 * odd.sum() > values.size:
-        return _dense(centre, scale, values, vectors)
-    return _low_rank(centre, scale, values[odd], vectors[:, odd])
-
-
-def _joint(
-    density: Density, centre: Float[Array, " unknowns"], squares: float
-) -> Float[np.ndarray, "unknowns unknowns"]:
-    """The curvature of the log posterior in (β, t)."""
-    beta, t = density.split(centre)
-    size, count = density.dimension, density.coefficients
-    curvature = np.empty((size, size))
-    curvature[:count, :count] = likelihood_curvature(density, beta)
-    curvature[np.arange(count), np.arange(count)] += float(density.prior.precision(t))
-    if density.prior.unknowns:
-        edge, corner = joint_corner(density, centre, jnp.asarray(squares))
-        curvature[:count, count] = curvature[count, :count] = np.asarray(edge)
-        curvature[count, count] = float(corner)
-    return curvature
+    if values.size <= SMALL or FEW * odd.sum() > values.size:
+        return _dense(density, centre, curvature, spread)
+    return _low_rank(density, centre, diagonal, values[odd], vectors[:, odd], spread)
 
 
 def _from_products(
-    density: Density, centre: Float[Array, " unknowns"], squares: float
+    density: Density, centre: Float[Array, " unknowns"], spread: float | None
 ) -> LowRankWhitening:
     """The same from products with the curvature alone: the flattest directions by Lanczos."""
     beta, t = density.split(centre)
     precision = density.prior.precision(t)
-    diagonal = np.asarray(curvature_diagonal(density, beta) + precision)
-    inner = jnp.asarray(1 / np.sqrt(diagonal))
+    diagonal = np.asarray(curvature_diagonal(density, beta))
+    inner = jnp.asarray(1 / np.sqrt(diagonal + float(precision)))
 
     @eqx.filter_jit
     def product(model: Density, x: Float[Array, " n"]) -> Float[Array, " n"]:
@@ -122,42 +206,68 @@ def _from_products(
 
     count = density.coefficients
     operator = LinearOperator(
-        (count, count), matvec=lambda x: np.asarray(product(density, jnp.asarray(x.ravel())))
+        (count, count),
+        matvec=lambda x: np.asarray(product(density, jnp.asarray(x.ravel()))),
+        dtype=np.dtype(float),
     )
     start = np.ones(count)
     values, vectors = eigsh(operator, k=LANCZOS_RANK, which="SA", v0=start, tol=1e-2)
-    scale, odd = np.asarray(inner), (values > 0) & (values < 1 / ORDINARY)
-    if density.prior.unknowns:
-        _, corner = joint_corner(density, centre, jnp.asarray(squares))
-        scale = np.append(scale, 1 / np.sqrt(float(corner)))
-        vectors = np.vstack([vectors, np.zeros(vectors.shape[1])])
-    return _low_rank(centre, scale, values[odd], vectors[:, odd])
+    odd = (values > 0) & (values < 1 / ORDINARY)
+    return _low_rank(density, centre, diagonal, values[odd], vectors[:, odd], spread)
 
 
 def _low_rank(
+    density: Density,
     centre: Float[Array, " unknowns"],
-    scale: Float[np.ndarray, " unknowns"],
+    diagonal: Float[np.ndarray, " n"],
     values: Float[np.ndarray, " rank"],
-    vectors: Float[np.ndarray, "unknowns rank"],
+    vectors: Float[np.ndarray, "n rank"],
+    spread: float | None,
 ) -> LowRankWhitening:
     """Padded to a multiple of 8 directions, so that a compiled sampler fits again."""
     pad = -values.size % 8 or (8 if values.size == 0 else 0)
     stretch = values**-0.5 - 1
+    beta, t = density.split(centre)
     return LowRankWhitening(
-        centre,
-        jnp.asarray(scale),
+        beta,
+        jnp.asarray(diagonal),
+        t,
+        _spread(density, t, diagonal, spread),
+        density.prior,
         jnp.asarray(np.pad(vectors, ((0, 0), (0, pad)))),
         jnp.asarray(np.pad(stretch, (0, pad))),
     )
 
 
 def _dense(
+    density: Density,
     centre: Float[Array, " unknowns"],
-    scale: Float[np.ndarray, " unknowns"],
-    values: Float[np.ndarray, " unknowns"],
-    vectors: Float[np.ndarray, "unknowns unknowns"],
+    curvature: Float[np.ndarray, "n n"],
+    spread: float | None,
 ) -> DenseWhitening:
-    root = np.sqrt(values)
-    matrix = scale[:, None] * vectors / root
-    unmatrix = root[:, None] * vectors.T / scale
-    return DenseWhitening(centre, jnp.asarray(matrix), jnp.asarray(unmatrix))
+    values, vectors = eigh(curvature, check_finite=False)
+    values = np.maximum(values, 0.0)
+    beta, t = density.split(centre)
+    return DenseWhitening(
+        jnp.asarray(np.asarray(beta) @ vectors),
+        jnp.asarray(values),
+        t,
+        _spread(density, t, values, spread),
+        density.prior,
+        jnp.asarray(vectors),
+    )
+
+
+def _spread(
+    density: Density,
+    t: Float[Array, ""],
+    curvature: Float[np.ndarray, " n"],
+    spread: float | None,
+) -> Float[Array, ""]:
+    """The sd of t: each coefficient that the tracks determine says power²/2 of it."""
+    if spread is not None or not density.prior.unknowns:
+        return jnp.asarray(np.float64(1.0 if spread is None else spread))
+    prior = density.prior
+    determined = float(np.sum(curvature / (curvature + float(prior.precision(t)))))
+    held = prior.rate * float(np.exp(float(t)))
+    return jnp.asarray(1 / np.sqrt(0.5 * prior.power**2 * determined + held + 1e-2))

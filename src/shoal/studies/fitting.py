@@ -12,7 +12,7 @@ import numpy as np
 
 from shoal.errors import InputError
 from shoal.figures import cost_lines, save_figure
-from shoal.figures.lines import Curve, Panel
+from shoal.figures.lines import Curve, Panel, marginal_lines
 from shoal.figures.maps import CostMap, cost_map
 from shoal.figures.trajectories import trajectories
 from shoal.files import make_folder, write_whole
@@ -329,20 +329,30 @@ class FitRun:
             words = what.replace("_", "-")
             if len(self.space.axes) == 2:
                 drawn[words] = (cost_map(*self.space.axes, self._map(what), label), _MAP[what])
-        for axis in self.space.axes:
+        if len(self.space.axes) == 1:
             for what, label in labels.items():
-                curve = self.marginals(what)[axis.name]
-                name = f"{what}-{axis.name}".replace("_", "-")
-                figure = cost_lines(axis, [Panel("", [curve])], self._arrivals(axis.name), label)
-                drawn[name] = (figure, _LINE if len(self.space.axes) == 1 else _MARGINAL)
+                curve = self.marginals(what)[self.space.names[0]]
+                panels = [Panel("", [curve])]
+                figure = cost_lines(self.space.axes[0], panels, self.counts.arrivals, label)
+                drawn[what.replace("_", "-")] = (figure, _LINE)
+        else:
+            drawn["marginals"] = (self._marginal_figure(labels["cost_to_go"]), _MARGINAL)
         if not isinstance(self.tracks, OpenTracks):
             drawn["tracks"] = (trajectories(list(self.tracks), self.target), _TRACKS)
         pictures = {}
         for name, (figure, caption) in drawn.items():
             path = save_figure(figure, folder / f"{stem}-{name}.png")
+            figure.set_layout_engine("none")  # as it was laid out for the first file
             save_figure(figure, folder / f"{stem}-{name}.pdf")
             pictures[name] = Picture(path, name.replace("-", " "), caption)
         return pictures
+
+    def _marginal_figure(self, label: str) -> Any:
+        curves = self.marginals("cost_to_go")
+        return marginal_lines(
+            [(axis, curves[axis.name], self._arrivals(axis.name)) for axis in self.space.axes],
+            label,
+        )
 
     def _map(self, what: str) -> CostMap:
         draws = getattr(self.fit, what)
