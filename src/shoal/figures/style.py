@@ -25,6 +25,7 @@ STYLE: dict[Any, Any] = {
     "legend.fontsize": 9.0,
     "svg.hashsalt": "shoal",
     "svg.fonttype": "none",
+    "hatch.linewidth": 0.4,
 }
 
 

@@ -30,8 +30,10 @@ def trajectories(tracks: Sequence[Tracks], target: Any = None) -> Figure:
     columns = min(len(shown), 6 if len(shown) > 8 else 4)
     rows = -(-len(shown) // columns)
     size = 5.0 if len(shown) == 1 else 2.5
+    height = size * _tallness(shown)
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(size * columns, size * rows + 0.7), layout="constrained")
+        figure = Figure(figsize=(size * columns + 0.4, (height + 0.2) * rows + 0.9))
+        figure.set_layout_engine("constrained")
         grid = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).ravel()
         for axes in grid[len(shown) :]:
             axes.set_visible(False)
@@ -82,6 +84,15 @@ def _draw(axes: Any, tracks: Tracks, target: Any) -> None:
     if point is not None and not isinstance(point, str):
         axes.plot(*point, "P", color=GREEN, ms=8, mec="white", mew=0.5)
     axes.set_aspect("equal", adjustable="box")
+
+
+def _tallness(tracks: Sequence[Tracks]) -> float:
+    """Height over width of all places, within reason."""
+    places = np.concatenate([part.positions.reshape(-1, 2) for part in tracks])
+    if not np.isfinite(places).any():
+        return 1.0
+    width, height = np.nanmax(places, axis=0) - np.nanmin(places, axis=0)
+    return float(np.clip(height / width, 0.4, 2.0)) if width > 0 else 1.0
 
 
 def _short(label: str) -> str:

@@ -168,6 +168,8 @@ def _codes(
     column = rows.column(layout[role])
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
+    if role == "group" and column.null_count and pa.types.is_string(column.type):
+        column = column.fill_null("")
     encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     if encoded.null_count:
         late = int(np.flatnonzero(encoded.is_null().to_numpy(zero_copy_only=False))[0])

@@ -61,7 +61,7 @@ def read_deeplabcut_h5(source: Source, options: ReadOptions) -> list[Tracks]:
     labelled = "likelihood" not in index.get_level_values("coords")
     if labelled:  # hand-labelled files have no likelihood, which movement asks for
         frame = _with_likelihood(frame)
-    with _quiet() as poses:
+    with quiet_movement() as poses:
         dataset = poses.from_dlc_style_df(frame, fps=options.fps, source_software="DeepLabCut")
     notes = ["labelled by hand: rows are images, not consecutive frames"] if labelled else []
     return [_one_point(source, options, dataset, notes)]
@@ -96,7 +96,7 @@ def declines_via(source: Source) -> str | None:
 
 def read_via(source: Source, options: ReadOptions) -> list[Tracks]:
     """The centres of boxes."""
-    with _quiet() as _:
+    with quiet_movement() as _:
         from movement.io import load_bboxes  # noqa: PLC0415
 
         with _named(source):
@@ -128,7 +128,7 @@ def read_netcdf(source: Source, options: ReadOptions) -> list[Tracks]:
 
 
 def _read(source: Source, options: ReadOptions, software: str) -> list[Tracks]:
-    with _quiet() as poses, _named(source):
+    with quiet_movement() as poses, _named(source):
         dataset = poses.from_file(source.path, source_software=software, fps=options.fps)
     return [_one_point(source, options, dataset, [])]
 
@@ -150,7 +150,7 @@ def _one_point(source: Source, options: ReadOptions, dataset: Any, notes: list[s
 
 
 @contextmanager
-def _quiet() -> Iterator[ModuleType]:
+def quiet_movement() -> Iterator[ModuleType]:
     """The movement package, without its log on the terminal and its change of xarray's options."""
     import xarray as xr  # noqa: PLC0415
 
@@ -210,6 +210,8 @@ def _pandas_table(source: Source) -> tuple[list[tuple[str, ...]], np.ndarray]:
                     for row in zip(*codes, strict=True)
                 ]
                 values = group["block0_values"][()]
+        except InputError:
+            raise
         except (KeyError, OSError, TypeError, ValueError, IndexError) as error:
             raise damaged(source.path, error) from error
     if values.ndim != 2 or values.shape[1] != len(columns):

@@ -34,6 +34,8 @@ def read_npz(source: Source, options: ReadOptions) -> Fixes:
             x, y = _names(archive.files, options, source)
             found = {name: np.asarray(archive[name]) for name in ("frame", x, y)}
             extra = {n: np.asarray(archive[n]) for n in _EXTRA if n in archive.files}
+    except InputError:
+        raise
     except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile) as error:
         raise damaged(source.path, error) from error
     notes = []
