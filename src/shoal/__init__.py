@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     )
     from shoal.tracks.readers import (
         open_tracks,
+        read_guppies,
         read_tracks,
     )
 
@@ -105,6 +106,7 @@ _HOME = {
     "simulation": ("simulate_decisions",),
     "tracks.readers": (
         "open_tracks",
+        "read_guppies",
         "read_tracks",
     ),
 }
@@ -158,6 +160,7 @@ __all__ = [
     "load_fit",
     "open_tracks",
     "policy",
+    "read_guppies",
     "read_tracks",
     "simulate_decisions",
     "solve",

@@ -52,6 +52,8 @@ def test_local_misalignment_agrees_with_a_plain_loop(feature, seed):
     for t, i in np.ndindex(angles.shape):
         total, known = 0j, False
         others = [j for j in range(angles.shape[1]) if j != i and not np.isnan(angles[t, j])]
+        if not others:
+            continue  # nobody to be aligned with
         away = {j: math.hypot(*(positions[t, i] - positions[t, j])) for j in others}
         if feature.radius is not None:
             others = [j for j in others if away[j] <= feature.radius]

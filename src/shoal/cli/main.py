@@ -83,8 +83,9 @@ def fit(
     passive: Annotated[
         str | None,
         typer.Option(
-            help="uniform, random-walk:SD (one, or one for each axis), turning-mixture.",
-            show_default="random-walk:90",
+            help="uniform, random-walk:SD (one, or one for each axis; by default 90° and a quarter "
+            "of the span of distances), turning-mixture:SD.",
+            show_default="random-walk",
         ),
     ] = None,
     basis: Annotated[
@@ -154,6 +155,9 @@ def fit(
     stream: Annotated[
         bool | None, typer.Option("--stream/--whole", help="Count without reading it all at once.")
     ] = None,
+    parts: Annotated[
+        str | None, typer.Option(help="With --stream: files are cut by time, or are groups.")
+    ] = None,
     cluster: Annotated[
         str | None, typer.Option(help="With --stream: workers, or a Dask address tcp://…")
     ] = None,
@@ -168,6 +172,8 @@ def fit(
 
     chosen = FitSettings.from_toml(given.pop("config")) if config else {}
     chosen |= {name: value for name, value in given.items() if name != "out"}
+    if config and config.resolve() == out.with_suffix(".toml").resolve():
+        raise InputError(f"{config} would be written over: choose another name for --out")
     if out.suffix != ".nc":
         raise InputError(f"a fit is written as netCDF, to a name that ends in .nc; got {out}")
     run = FitRun(FitSettings(**chosen))

@@ -56,6 +56,8 @@ def walk_kernel(axis: Axis, sd: float) -> Float[np.ndarray, "bins bins"]:
         edges = np.asarray(axis.edges)
         low = (edges[:-1] - axis.centres[:, None]) / sd
         high = (edges[1:] - axis.centres[:, None]) / sd
+        if axis.beyond:
+            high[:, -1] = np.inf  # the last bin holds all that is farther
         return normalised(normal_mass(low, high))
     raise InputError(
         f"a random walk needs a distance between states, and axis {axis.name!r} has none: "

@@ -120,10 +120,20 @@ def _count_groups(
     given: Iterable[Any], recipe: Counting, by: str | None
 ) -> Iterator[tuple[Any, Transitions]]:
     """One group after the other; of targets far away one warning is enough."""
-    warned = False
+    warned, rates = False, set()
     for tracks in given:
         yield from count_group(tracks, recipe, by)
         warned = warned or warn_of_target(recipe.scene(tracks), recipe)
+        rates.add(tracks.fps)
+    if len(rates) > 1:
+        words = ", ".join("unknown" if rate is None else f"{rate:g}" for rate in rates)
+        if None in rates and any(part.axis.name == "speed" for part in recipe.space.parts):  # type: ignore[union-attr]
+            raise InputError(f"speeds need the frame rate of every group; they are {words}")
+        warnings.warn(
+            f"groups have different frame rates ({words}): a transition takes different times",
+            UserWarning,
+            stacklevel=2,
+        )
 
 
 def count_group(

@@ -161,7 +161,10 @@ class TargetDistance:
 
     def values(self, scene: Scene) -> PerAnimal:
         """Distances, in the unit of the tracks."""
-        return _length(target_places(self.target, scene) - scene.positions)
+        distance = _length(target_places(self.target, scene) - scene.positions)
+        if isinstance(self.target, str) and self.target in scene.members:
+            distance[:, scene.members.index(self.target)] = np.nan  # nobody is away from itself
+        return distance
 
 
 @dataclass(frozen=True)

@@ -68,17 +68,19 @@ class LocalMisalignment:
     def _towards_all(self, headings: PerAnimal) -> PerAnimal:
         known, east, north = _directions(headings)
         weight = np.broadcast_to(known.sum(axis=1, keepdims=True), known.shape).astype(float)
+        company = weight - known > 0  # alone with oneself one is not aligned with anybody
         x = np.broadcast_to(east.sum(axis=1, keepdims=True), east.shape)
         y = np.broadcast_to(north.sum(axis=1, keepdims=True), north.shape)
         if not self.include_self:
             weight, x, y = weight - known, x - east, y - north
-        return _turn(x, y, weight, known, headings)
+        return _turn(x, y, weight, known & company, headings)
 
     def _towards_near(self, positions: Positions, headings: PerAnimal) -> PerAnimal:
         known, east, north = _directions(headings)
         near = self._neighbours(positions, known).astype(float)
         x, y = np.einsum("tij,tj->ti", near, east), np.einsum("tij,tj->ti", near, north)
-        return _turn(x, y, near.sum(axis=-1), known, headings)
+        company = known.sum(axis=1, keepdims=True) - known > 0
+        return _turn(x, y, near.sum(axis=-1), known & company, headings)
 
     def _neighbours(
         self, positions: Positions, known: Bool[np.ndarray, "time individuals"]

@@ -33,6 +33,10 @@ class Scene:
         Where others than the members were, and members by name: (time, 2) each.
     arena
         The walls, where known.
+    members
+        The names of those in ``positions``.
+    centre
+        Longitude and latitude of (0, 0), where places were projected.
     """
 
     positions: Positions
@@ -41,6 +45,8 @@ class Scene:
     group: str = ""
     places: Mapping[str, Float[np.ndarray, "time 2"]] = field(default_factory=dict)
     arena: Arena | None = None
+    members: tuple[str, ...] = ()
+    centre: tuple[float, float] | None = None
 
     @classmethod
     def of(
@@ -66,6 +72,8 @@ class Scene:
             tracks.group,
             everybody,
             tracks.arena,
+            tracks.members,
+            tracks.centre,
         )
 
     def blocks(self) -> Iterator[slice]:

@@ -1,8 +1,11 @@
 """Transitions of tracks too many for memory, block by block: counts add up, in any order."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
+
+import numpy as np
 
 from shoal.cluster import run_jobs
 from shoal.progress import Report
@@ -11,8 +14,9 @@ from shoal.states.counting import (
     count_group,
     labelled,
     perceive,
+    warn_of_target,
 )
-from shoal.states.scene import frames_after, frames_before
+from shoal.states.scene import Scene, frames_after, frames_before
 from shoal.states.transitions import Transitions
 from shoal.tracks import resting_until
 from shoal.tracks.readers import Block, OpenTracks
@@ -26,9 +30,24 @@ def count_store(
     """The transitions of every block, with their labels where they are wanted apart."""
     if any(frames_before(part) is None for part in recipe.space.parts):
         store = store.uncut()  # nobody knows how far a user's function looks around
+    blocks = store.blocks()
+    warn_of_target(_overview(blocks, recipe), recipe)
     job = partial(count_block, recipe=recipe, by=by)
-    for parts in run_jobs(job, store.blocks(), cluster, report, "counting"):
+    for parts in run_jobs(job, blocks, cluster, report, "counting"):
         yield from parts
+
+
+def _overview(blocks: list[Block], recipe: Counting) -> Scene:
+    """Some frames of the first group, from all over it: enough to see where its animals were."""
+    first = [block for block in blocks if block.groups == blocks[0].groups]
+    some = first[:: max(1, len(first) // 8)]
+    scenes = [recipe.scene(next(iter(block.read()))[0]) for block in some]
+    return replace(
+        scenes[0],
+        positions=np.concatenate([scene.positions for scene in scenes]),
+        headings=np.concatenate([scene.headings for scene in scenes]),
+        places={},
+    )
 
 
 def count_block(block: Block, recipe: Counting, by: str | None = None) -> Parts:

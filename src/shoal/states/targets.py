@@ -57,11 +57,14 @@ def target_places(target: Target, scene: Scene) -> Float[np.ndarray, "_ 1 2"]:
     return np.asarray(target, dtype=float)[None, None]
 
 
-def outside(target: Target, scene: Scene) -> str:
+def outside(target: Target, scene: Scene) -> str:  # noqa: PLR0911  (one for each case)
     """A sentence where a fixed target lies outside the arena, or far from where animals were."""
     if isinstance(target, str):
         return ""
     point = target_places(target, scene)[0, 0]
+    if scene.centre is not None and np.all(np.abs(point - np.asarray(scene.centre)) < 2):
+        words = f"the target {_words(point)} looks like longitude and latitude, and places are "
+        return words + "metres from the centre: take tracks.place_at(longitude, latitude)"
     if scene.arena is not None:
         if bool(scene.arena.holds(point)):
             return ""

@@ -30,6 +30,7 @@ from shoal.studies.words import (
 )
 from shoal.tracks import Collection, Tracks
 from shoal.tracks.readers import OpenTracks, open_tracks, read_tracks
+from shoal.tracks.readers.reading import files_of
 from shoal.version import __version__
 
 
@@ -48,6 +49,7 @@ class FitSettings:
     clock: float = 0.0
     sort: bool = False
     stream: bool = False
+    parts: str = ""
     # preparing
     drop: str = ""
     landmarks: str = ""
@@ -65,7 +67,7 @@ class FitSettings:
     minimum_step: float = 0.0
     tracker_headings: bool = False
     # model
-    passive: str = "random-walk:90"
+    passive: str = "random-walk"
     basis: str = "bisquare"
     discount: float = 1.0
     # inference
@@ -125,8 +127,12 @@ class FitRun:
         if not s.tracks:
             raise InputError("which tracks? give a file, a folder or a pattern")
         columns = pairs_of(s.columns, "columns")
+        if s.fps < 0 or s.clock < 0:
+            raise InputError("fps and clock must be positive")
         if s.stream:
             return self._opened(columns)
+        if s.cluster or s.parts:
+            raise InputError("--cluster and --parts are for streamed tracks: add --stream")
         found: Any = read_tracks(
             s.tracks,
             s.format or None,
@@ -144,15 +150,23 @@ class FitRun:
         s = self.settings
         changed = [
             name
-            for name in ("drop", "landmarks", "flip_y", "fill_gaps", "smooth", "rescale")
+            for name in (
+                *("drop", "landmarks", "flip_y", "fill_gaps", "smooth", "rescale"),
+                *("format", "keypoint", "confidence", "clock", "sort"),
+            )
             if getattr(s, name)
         ]
         if changed or s.every != 1:
             raise InputError(
-                f"tracks that are streamed cannot be changed ({', '.join(changed) or 'every'}): "
-                "read them whole, or write changed ones first"
+                f"streamed tracks take no {', '.join(changed) or 'every'}: read them whole"
             )
-        return open_tracks(s.tracks, columns=columns, fps=s.fps or None, unit=s.unit or None)
+        return open_tracks(
+            s.tracks,
+            columns=columns,
+            fps=s.fps or None,
+            unit=s.unit or None,
+            parts=s.parts or None,
+        )
 
     def _prepared(self, found: Any) -> Any:
         s = self.settings
@@ -240,6 +254,7 @@ class FitRun:
         """The fit, the choices, figures and a page, beside each other."""
         folder = make_folder(out.parent)
         stem = out.stem
+        self._check_inputs(folder, stem)
         written = {"fit": self.fit.save(out)}
         choices = folder / f"{stem}.toml"
         place = str(Path(self.settings.tracks).expanduser().absolute())
@@ -260,6 +275,14 @@ class FitRun:
         )
         written["page"] = write_page(folder / f"{stem}.html", page)
         return written
+
+    def _check_inputs(self, folder: Path, stem: str) -> None:
+        """What is read is never written over."""
+        files, _ = files_of(self.settings.tracks)
+        ours = {(folder / f"{stem}{end}").resolve() for end in (".nc", ".toml", ".html")}
+        for file in files:
+            if file.resolve() in ours:
+                raise InputError(f"{file} is what was read: choose another name for --out")
 
     def notes(self) -> list[str]:
         """What reading and preparing did, each sentence once."""

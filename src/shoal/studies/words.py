@@ -181,14 +181,17 @@ def passive_of(words: str, space: StateSpace) -> Any:
     if kind == "uniform" and not rest:
         return Uniform()
     if kind == "turning-mixture":
-        return TurningMixture(sd=_numbers(rest, words)[0]) if rest else TurningMixture()
+        given = _numbers(rest, words) if rest else [10.0]
+        if len(given) > 1:
+            raise InputError(f"{words!r}: a turning mixture has one sd")
+        return TurningMixture(sd=given[0])
     if kind != "random-walk":
         raise InputError(
             f"passive dynamics are uniform, random-walk:SD or turning-mixture; got {words!r}"
         )
     given = _numbers(rest, words) if rest else [90.0]
-    if len(given) == len(space.axes):
-        return RandomWalk(tuple(given))
+    if rest and len(given) == len(space.axes):
+        return RandomWalk(tuple(given) if len(given) > 1 else given[0])
     if len(given) > 1:
         raise InputError(
             f"{words!r} has {len(given)} standard deviations for the axes {list(space.names)}"
@@ -214,10 +217,10 @@ def basis_of(words: str) -> Any:
     circular = "-planar" not in kind
     makers: dict[str, Callable[[int | None], Any]] = {
         "identity": lambda n: Identity(),
-        "bisquare": lambda n: Bisquare(n or 3, circular),
-        "gaussian": lambda n: Gaussian(every=n or 2, circular=circular),
-        "fourier": lambda n: Fourier(n or 6),
-        "von-mises": lambda n: VonMises(n or 18),
+        "bisquare": lambda n: Bisquare(3 if n is None else n, circular),
+        "gaussian": lambda n: Gaussian(every=2 if n is None else n, circular=circular),
+        "fourier": lambda n: Fourier(6 if n is None else n),
+        "von-mises": lambda n: VonMises(18 if n is None else n),
     }
     if plain not in makers or planar:
         raise InputError(f"a basis is one of {', '.join(makers)}; got {words!r}")
@@ -238,6 +241,8 @@ def pairs_of(words: str, what: str) -> dict[str, str]:
 def _option(part: str, word: str) -> tuple[str, Any]:
     name, sign, value = part.partition("=")
     if not sign:
+        if name not in ("absolute", "others"):
+            raise InputError(f"{word!r}: {name} needs a value, such as {name}=5")
         return name, True
     if name == "edges":
         return name, tuple(_numbers(value.replace("/", ","), word))

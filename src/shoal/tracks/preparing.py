@@ -103,8 +103,15 @@ def drop(tracks: Tracks, individuals: Sequence[str] = (), frames: Any = ()) -> T
     kept = [i for i, name in enumerate(tracks.individuals) if name not in gone]
     if not kept:
         raise InputError("no animal would be left")
-    numbers = np.asarray(frames, dtype=int)
     total = len(tracks.positions)
+    given = np.asarray(frames)
+    if given.dtype == bool:
+        if given.shape != (total,):
+            raise InputError(f"a mask of frames has {total} values, got {given.size}")
+        given = np.flatnonzero(given)
+    if given.size and not np.issubdtype(given.dtype, np.integer):
+        raise InputError(f"frames are whole numbers, got {given.dtype}")
+    numbers = given.astype(int)
     if numbers.size and (numbers.min() < 0 or numbers.max() >= total):
         raise InputError(f"frames to drop lie between 0 and {total - 1}, got {numbers.tolist()}")
     rest = Tracks(tracks.data.isel(individuals=kept))

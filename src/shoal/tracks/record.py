@@ -67,6 +67,7 @@ class Tracks:
         source: str = "",
         notes: Sequence[str] = (),
         time_unit: str | None = None,
+        centre: tuple[float, float] | None = None,
     ) -> "Tracks":
         """From an array (time, individuals, 2), checked.
 
@@ -91,9 +92,20 @@ class Tracks:
             The walls, where known.
         time_unit
             ``"frames"`` where times are frame numbers.
+        centre
+            Longitude and latitude of (0, 0), where places were projected.
+
+        Notes
+        -----
+        Where times jump by more than one and a half usual steps, the frames that are missing are
+        put in with nobody seen in them, so that nothing is counted across.
         """
         array = _checked_positions(positions)
-        frames, animals, _ = array.shape
+        animals = array.shape[1]
+        if time is not None:
+            array, time, heading, missing = _with_missing_frames(array, time, heading)
+            notes = [*notes, *missing]
+        frames = len(array)
         rate = _checked_rate(fps)
         names = [str(n) for n in (range(animals) if individuals is None else individuals)]
         if len(names) != animals or len(set(names)) < animals:
@@ -120,6 +132,8 @@ class Tracks:
             attributes["fps"] = rate
         if arena is not None:
             attributes["arena"] = repr(arena)
+        if centre is not None:
+            attributes["centre"] = [float(part) for part in centre]
         coordinates = {"time": clock, "individuals": names, "space": list(SPACE)}
         bare = cls(xr.Dataset(variables, coordinates, attributes))
         return bare.with_covariates(**(covariates or {}))
@@ -146,7 +160,7 @@ class Tracks:
             return self.individuals
         roles = np.broadcast_to(self.data["role"].values, len(self.individuals))
         pairs = zip(self.individuals, roles, strict=True)
-        return tuple(name for name, role in pairs if role != LANDMARK)
+        return tuple(n for n, role in pairs if str(role).strip().lower() != LANDMARK)
 
     @property
     def fps(self) -> float | None:
@@ -168,6 +182,21 @@ class Tracks:
         """The walls, where known."""
         words = self.data.attrs.get("arena")
         return None if words is None else arena_of(words)
+
+    @property
+    def centre(self) -> tuple[float, float] | None:
+        """Longitude and latitude of (0, 0), where places were projected."""
+        found = self.data.attrs.get("centre")
+        return None if found is None else (float(found[0]), float(found[1]))
+
+    def place_at(self, longitude: float, latitude: float) -> tuple[float, float]:
+        """Where a place on Earth lies in these tracks, in metres."""
+        from shoal.tracks.readers.geography import to_metres  # noqa: PLC0415  (needs pyproj)
+
+        if self.centre is None:
+            raise InputError("these tracks were not projected from longitude and latitude")
+        east, north = to_metres(np.array([longitude]), np.array([latitude]), self.centre)
+        return float(east[0]), float(north[0])
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -378,6 +407,32 @@ def _checked_positions(positions: Any) -> Float[np.ndarray, "time individuals 2"
         )
     array[np.isnan(array).any(axis=-1)] = np.nan  # half a place is none
     return array
+
+
+def _with_missing_frames(
+    array: Float[np.ndarray, "time individuals 2"], time: Any, heading: Any
+) -> tuple[Any, Any, Any, list[str]]:
+    """Frames that are missing altogether, put in with nobody seen."""
+    clock = np.asarray(time, dtype=float)
+    steps = np.diff(clock) if clock.shape == (len(array),) else np.ones(0)
+    if len(steps) < 2 or not np.all(steps > 0) or steps.max() <= 1.5 * np.median(steps):
+        return array, time, heading, []
+    jumps = np.maximum(1, np.round(steps / np.median(steps))).astype(int)
+    number = np.concatenate([[0], np.cumsum(jumps)])
+    if number[-1] > 100 * len(array) + 1_000_000:
+        raise InputError(
+            f"{len(array)} frames are spread over {number[-1] + 1} at their usual interval: cut "
+            "the tracks where they break off"
+        )
+    grid = np.full((number[-1] + 1, *array.shape[1:]), np.nan)
+    grid[number] = array
+    if heading is not None and np.shape(heading) == array.shape[:2]:
+        angles = np.full(grid.shape[:2], np.nan)
+        angles[number] = heading
+        heading = angles
+    lost = int(number[-1] + 1 - len(array))
+    times = np.interp(np.arange(number[-1] + 1), number, clock)
+    return grid, times, heading, [f"{lost} frames are missing altogether and count as gaps"]
 
 
 def _checked_rate(fps: Any) -> float | None:

@@ -60,7 +60,7 @@ def test_every_format_gives_back_the_places_it_was_made_from(name, named, tmp_pa
 def test_the_frame_rate_can_be_told(name, tmp_path):
     tracks = shoal.read_tracks(made(name, tmp_path, places()), fps=30.0)
     assert tracks.fps == 30.0
-    assert tracks.time[-1] == pytest.approx((FRAMES - 1) / 30)
+    assert tracks.time[-1] - tracks.time[0] == pytest.approx((FRAMES - 1) / 30)
 
 
 def test_what_else_a_file_says_is_kept(tmp_path):

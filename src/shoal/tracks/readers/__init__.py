@@ -1,7 +1,8 @@
 """Files to tracks: one module for each family of formats, and the function that picks one."""
 
+from shoal.tracks.readers.guppies import read_guppies
 from shoal.tracks.readers.reading import read_tracks
 from shoal.tracks.readers.registry import FORMATS, Format
 from shoal.tracks.readers.store import Block, OpenTracks, open_tracks
 
-__all__ = ["FORMATS", "Block", "Format", "OpenTracks", "open_tracks", "read_tracks"]
+__all__ = ["FORMATS", "Block", "Format", "OpenTracks", "open_tracks", "read_guppies", "read_tracks"]

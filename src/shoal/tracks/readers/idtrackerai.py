@@ -71,12 +71,14 @@ def read_csv(source: Source, options: ReadOptions) -> list[Tracks]:
     array = values.reshape(len(values), -1, 2)
     beside = source.path.with_name("attributes.json")
     facts = _json(beside) if beside.exists() else {}
-    if "seconds" in source.header and "frames_per_second" not in facts:
-        facts["frames_per_second"] = timed_tracks(
-            source, options, column(rows, "seconds"), positions=array, unit="px"
-        ).fps
+    notes: list[str] = []
+    if "seconds" in source.header:
+        timed = timed_tracks(source, options, column(rows, "seconds"), positions=array, unit="px")
+        array = timed.positions  # with the frames that are missing altogether
+        notes = [note for note in timed.notes if "missing altogether" in note]
+        facts.setdefault("frames_per_second", timed.fps)
     group = source.path.parent.name if source.path.stem == "trajectories" else source.path.stem
-    return [_from_attributes(source, options, array, facts, group)]
+    return [_from_attributes(source, options, array, facts, group).noted(*notes)]
 
 
 def declines_legacy_text(source: Source) -> str | None:
@@ -146,11 +148,11 @@ def _from_attributes(
         names = None
     notes = []
     unit = facts.get("length_unit")
-    if unit is not None and np.size(unit) == 1 and float(np.asarray(unit).ravel()[0]) > 0:
+    if unit is not None and str(unit) not in ("-1", "None", "nan", ""):
         notes.append(f"the file gives length_unit = {unit}; places are left in pixels")
     length = facts.get("body_length")
-    if length is not None:
-        notes.append(f"body length {float(np.asarray(length).ravel()[0]):.4g} px")
+    if isinstance(length, int | float | np.number):
+        notes.append(f"body length {float(length):.4g} px")
     return tracks_of(
         source,
         options,

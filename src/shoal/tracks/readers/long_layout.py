@@ -18,7 +18,7 @@ ROLES: dict[str, tuple[str, ...]] = {
         "tag_local_identifier", "name", "agent",
     ),
     "frame": ("frame", "frames", "frame_number", "frame_id", "frame_idx", "framenumber", "step"),
-    "time": ("timestamp", "time", "t", "seconds", "datetime", "date_time", "timestamps"),
+    "time": ("time", "timestamp", "t", "seconds", "datetime", "date_time", "timestamps"),
     "date": ("date",),
     "group": (
         "group", "experiment", "exp", "trial", "event", "arena", "session", "school", "flock",
@@ -26,7 +26,9 @@ ROLES: dict[str, tuple[str, ...]] = {
     ),
     "heading": ("heading_deg",),
     "visible": ("visible",),
-    "outlier": ("manually_marked_outlier", "algorithm_marked_outlier"),
+    "outlier": (
+        "manually_marked_outlier", "algorithm_marked_outlier", "import_marked_outlier",
+    ),
     "ignore": ("ignore",),
     "fps": ("fps",),
     "length_unit": ("length_unit",),

@@ -14,7 +14,7 @@ from jaxtyping import Float, Int
 from shoal.errors import InputError
 from shoal.tracks.readers.delimited import table
 from shoal.tracks.readers.fixes import Fixes
-from shoal.tracks.readers.long_layout import SCALE, Layout, layout_of, split_unit
+from shoal.tracks.readers.long_layout import ROLES, SCALE, Layout, layout_of, split_unit
 from shoal.tracks.readers.source import ReadOptions, Source, damaged
 from shoal.tracks.writing import PER_ANIMAL, PER_GROUP
 
@@ -25,16 +25,7 @@ COVARIATES = frozenset(
 """Columns that are kept because of their name; others where they begin with animal: or group:."""
 PLACES = ("x", "y", "longitude", "latitude")
 NUMBERS = (*PLACES, "frame", "heading", "fps")
-TEXTS = (
-    "individual",
-    "group",
-    "visible",
-    "outlier",
-    "ignore",
-    "length_unit",
-    "arena_words",
-    "date",
-)
+TEXTS = ("individual", "group", "length_unit", "arena_words", "date")
 FALSE, TRUE = {"false", "f", "0", "no"}, {"true", "t", "1", "yes"}
 
 
@@ -44,12 +35,10 @@ def read_fixes(source: Source, options: ReadOptions, name: str | None = None) ->
         layout = layout_of(source.header, options.columns)
     except InputError as error:
         raise InputError(f"{source.path}: {error}") from error
-    texts = [layout[role] for role in TEXTS if role in layout]
-    numbers = [layout[role] for role in NUMBERS if role in layout]
-    extra = covariate_columns(layout)
-    if "time" in layout:
-        (numbers if _is_numeric(source, layout["time"]) else texts).append(layout["time"])
-    rows = read_rows(source, numbers, [*texts, *extra])
+    numeric = "time" in layout and is_numeric(source, layout["time"])
+    rows = read_rows(source, *wanted_columns(layout, numeric))
+    if rows.num_rows == 0:
+        raise InputError(f"{source.path} has no rows")
     return fixes_of(rows, layout, source.path, name or source.path.stem)
 
 
@@ -60,6 +49,28 @@ def covariate_columns(layout: Layout) -> list[str]:
         for name in layout.others
         if name.startswith((PER_ANIMAL, PER_GROUP)) or split_unit(name)[0] in COVARIATES
     ]
+
+
+def flag_columns(layout: Layout) -> list[tuple[str, set[str], str]]:
+    """Columns that take rows out, what they say then, and how to tell it."""
+    found = []
+    if "visible" in layout:
+        found.append((layout["visible"], FALSE, "marked visible=false"))
+    if "ignore" in layout:
+        found.append((layout["ignore"], TRUE, "marked to be ignored"))
+    outliers = [layout["outlier"]] if "outlier" in layout else []
+    outliers += [name for name in layout.others if split_unit(name)[0] in ROLES["outlier"]]
+    return found + [(name, TRUE, f"marked as outliers ({name})") for name in outliers]
+
+
+def wanted_columns(layout: Layout, numeric_time: bool) -> tuple[list[str], list[str]]:
+    """The number columns and the text columns that tracks are made of."""
+    numbers = [layout[role] for role in NUMBERS if role in layout]
+    texts = [layout[role] for role in TEXTS if role in layout]
+    if "time" in layout:
+        (numbers if numeric_time else texts).append(layout["time"])
+    texts += [name for name, _, _ in flag_columns(layout)]
+    return numbers, list(dict.fromkeys([*texts, *covariate_columns(layout)]))
 
 
 def read_rows(source: Source, numbers: Sequence[str], texts: Sequence[str]) -> pa.Table:
@@ -81,8 +92,6 @@ def as_wanted(rows: Any, numbers: Sequence[str], texts: Sequence[str], path: Pat
         kind = rows.schema.field(name).type
         if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
             raise InputError(f"{path}, column {name!r}: expected numbers, got {kind}")
-    if rows.num_rows == 0:
-        raise InputError(f"{path} has no rows")
     return rows
 
 
@@ -109,25 +118,19 @@ def fixes_of(
         geographic=layout.geographic,
         timestamps=stamped,
         length_unit=_constant(rows, layout, "length_unit", path) or layout.length_unit,
-        fps=_rate(rows, layout),
-        arena=_constant(rows, layout, "arena_words", path),
+        fps=numbers_of(rows, layout["fps"]) if "fps" in layout else None,
+        arena=_words(rows, layout["arena_words"]) if "arena_words" in layout else None,
+        row=np.arange(rows.num_rows),
         covariates=_covariates(rows, layout),
         file=str(path),
         first_row=start,
     )
     kept = np.ones(rows.num_rows, dtype=bool)
-    for role, bad, words in (
-        ("visible", FALSE, "marked visible=false"),
-        ("outlier", TRUE, "marked as outliers"),
-        ("ignore", TRUE, "marked to be ignored"),
-    ):
-        if role in layout:
-            flags = np.array(
-                [str(v).strip().lower() in bad for v in rows.column(layout[role]).to_pylist()]
-            )
-            if flags.any():
-                notes.append(f"{int(flags.sum())} fixes {words} were dropped")
-            kept &= ~flags
+    for flag, bad, words in flag_columns(layout):
+        flags = np.array([str(v).strip().lower() in bad for v in _plain(rows, flag).to_pylist()])
+        if flags.any():
+            notes.append(f"{int(flags.sum())} fixes {words} were dropped")
+        kept &= ~flags
     if time is not None and stamped and np.isnan(time).any():
         late = int(np.flatnonzero(np.isnan(time))[0])
         notes.append(
@@ -149,7 +152,8 @@ def numbers_of(rows: Any, name: str) -> Float[np.ndarray, " fixes"]:
     return rows.column(name).to_numpy(zero_copy_only=False).astype(float, copy=False)
 
 
-def _is_numeric(source: Source, name: str) -> bool:
+def is_numeric(source: Source, name: str) -> bool:
+    """Whether a column of times holds numbers."""
     if source.kind == "parquet":
         kind = source.parquet_schema.field(name).type
         return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
@@ -174,13 +178,18 @@ def _codes(
     if encoded.null_count:
         late = int(np.flatnonzero(encoded.is_null().to_numpy(zero_copy_only=False))[0])
         raise InputError(f"{path}, row {late + start}, column {layout[role]!r}: it is empty")
-    names = tuple(tidy(value) for value in encoded.dictionary.to_pylist())
-    return encoded.indices.to_numpy(zero_copy_only=False).astype(int), names
+    spelled = [tidy(value) for value in encoded.dictionary.to_pylist()]
+    names = tuple(dict.fromkeys(spelled))
+    codes = encoded.indices.to_numpy(zero_copy_only=False).astype(int)
+    if len(names) < len(spelled):
+        codes = np.array([names.index(name) for name in spelled])[codes]
+    return codes, names
 
 
 def tidy(value: Any) -> str:
-    """Names of numbers without a needless decimal point."""
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+    """Names of numbers without a needless decimal point, names without spaces around them."""
+    whole = isinstance(value, float) and value.is_integer() and abs(value) < 1e15
+    return str(int(value)) if whole else str(value).strip()
 
 
 def _frames(rows: Any, layout: Layout, path: Path, start: int) -> Int[np.ndarray, " fixes"] | None:
@@ -205,21 +214,27 @@ def _times(
     """Seconds, and whether they were dates."""
     if "time" not in layout:
         return None, False
-    column = rows.column(layout["time"])
+    column = _plain(rows, layout["time"])
     if pa.types.is_timestamp(column.type):
         stamps = column.cast(pa.timestamp("ns")).to_numpy(zero_copy_only=False)
         return _epoch(stamps), True
+    if pa.types.is_duration(column.type):
+        ticks = column.cast(pa.duration("ns")).cast(pa.int64())
+        return ticks.to_numpy(zero_copy_only=False).astype(float) / 1e9, False
     if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
-        return numbers_of(rows, layout["time"]) * SCALE.get(layout.time_unit, 1.0), False
+        return _seconds(rows, layout, path)
     import pandas as pd  # noqa: PLC0415
 
     words = column.to_pandas()
     if "date" in layout:
-        words = rows.column(layout["date"]).to_pandas() + " " + words.str.zfill(8)
+        words = _plain(rows, layout["date"]).to_pandas() + " " + words.str.zfill(8)
     stamps = pd.to_datetime(words, errors="coerce", utc=True, format="ISO8601")
     if bool(stamps.isna().any()):
-        mixed = pd.to_datetime(words, errors="coerce", utc=True, format="mixed")
-        stamps = stamps.fillna(mixed)
+        first = _day_first(words, path, layout["time"])
+        if first is not None:
+            stamps = pd.to_datetime(
+                words, errors="coerce", utc=True, format="mixed", dayfirst=first
+            )
     unread = stamps.isna().to_numpy() & ~_impossible(words)
     bad = np.flatnonzero(unread)
     if bad.size:
@@ -228,6 +243,35 @@ def _times(
             f"a date and time, got {words.iloc[int(bad[0])]!r}"
         )
     return _epoch(stamps.dt.tz_localize(None).to_numpy()), True
+
+
+def _seconds(rows: Any, layout: Layout, path: Path) -> tuple[Float[np.ndarray, " fixes"], bool]:
+    """Numeric times in seconds; large ones count from 1970 in a finer unit."""
+    values = numbers_of(rows, layout["time"])
+    if "date" in layout and len(_plain(rows, layout["date"]).unique()) > 1:
+        raise InputError(
+            f"{path}: column {layout['date']!r} has several dates beside numbers in "
+            f"{layout['time']!r}: write one column of date and time, or one of seconds"
+        )
+    largest = float(np.nanmax(np.abs(values), initial=0.0))
+    if not layout.time_unit and largest > 1e11:  # 1e11 s are 3,000 years
+        scale = next(s for size, s in ((1e17, 1e-9), (1e14, 1e-6), (1e11, 1e-3)) if largest > size)
+        return values * scale, True
+    return values * SCALE.get(layout.time_unit, 1.0), False
+
+
+def _day_first(words: Any, path: Path, name: str) -> bool | None:
+    """Whether dates such as 11/04/2020 begin with the day; None where there are none such."""
+    fields = words.dropna().str.extract(r"^\s*(\d{1,2})[/.\-](\d{1,2})[/.\-]\d{4}").dropna()
+    if fields.empty:
+        return None
+    first, second = (int(fields[place].astype(int).max()) for place in (0, 1))
+    if (first > 12) == (second > 12):
+        raise InputError(
+            f"{path}, column {name!r}: is {words.iloc[0]!r} day first or month first? Write dates "
+            "as year-month-day"
+        )
+    return first > 12
 
 
 def _impossible(words: Any) -> np.ndarray:
@@ -261,20 +305,35 @@ def _constant(rows: Any, layout: Layout, role: str, path: Path) -> str:
     return str(values[0] or "")
 
 
-def _rate(rows: Any, layout: Layout) -> float | None:
-    if "fps" not in layout:
-        return None
-    values = np.unique(numbers_of(rows, layout["fps"]))
-    return float(values[0]) if len(values) == 1 and np.isfinite(values[0]) else None
+def _words(rows: Any, name: str) -> np.ndarray:
+    return np.array(["" if w is None else str(w) for w in _plain(rows, name).to_pylist()], object)
+
+
+def _plain(rows: Any, name: str) -> Any:
+    """A column without the categories that pandas makes."""
+    column = rows.column(name)
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+
+
+def _typed(value: Any) -> Any:
+    """Text as the number or truth value that it is."""
+    if not isinstance(value, str):
+        return "" if value is None else value
+    if value in ("True", "False"):
+        return value == "True"
+    if re.fullmatch(r"-?(0|[1-9]\d{0,14})", value):
+        return int(value)
+    if re.fullmatch(r"-?\d+\.\d+(e[-+]?\d+)?", value):
+        return float(value)
+    return value
 
 
 def _covariates(rows: Any, layout: Layout) -> dict[str, np.ndarray]:
     found: dict[str, np.ndarray] = {}
     for name in covariate_columns(layout):
         key = name if name.startswith((PER_ANIMAL, PER_GROUP)) else PER_ANIMAL + split_unit(name)[0]
-        values = rows.column(name).to_numpy(zero_copy_only=False)
-        if values.dtype == object:
-            values = np.array(["" if v is None else v for v in values], dtype=object)
-            values = values.astype(str) if all(isinstance(v, str) for v in values) else values
-        found[key] = values
+        values = _plain(rows, name).to_pylist()
+        found[key] = np.array([_typed(value) for value in values], dtype=object)
     return found

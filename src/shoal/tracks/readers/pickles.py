@@ -8,6 +8,7 @@ that a file names is ever imported or called.
 import io
 import math
 import pickle
+import pickletools
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -124,8 +125,9 @@ class _Reader(pickle.Unpickler):
 
 def plain_pickle(content: bytes, where: str) -> Any:
     """What a pickle of plain data holds; anything else is refused before it can act."""
+    _check_memo(content, where)
     try:
-        return _settled(_Reader(io.BytesIO(content), encoding="latin1").load())
+        return _settled(_Reader(io.BytesIO(content), encoding="latin1").load(), {})
     except pickle.UnpicklingError as error:
         raise InputError(
             f"{where} holds a pickle that is not plain data ({error}): it was not executed; "
@@ -137,6 +139,20 @@ def plain_pickle(content: bytes, where: str) -> Any:
         ) from error
 
 
+def _check_memo(content: bytes, where: str) -> None:
+    """A pickle numbers what it remembers one after the other; others are made to fill memory."""
+    count = 0
+    try:
+        for instruction, argument, _ in pickletools.genops(content):
+            count += 1
+            if "PUT" in instruction.name and int(argument or 0) > count:
+                raise InputError(f"{where} holds a pickle made to exhaust memory: it was refused")
+    except ValueError as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{where} holds a damaged pickle ({error}): is it truncated?") from error
+
+
 def load_npy(path: Path) -> Any:
     """What a .npy file holds: an array, or the plain data inside a pickled one."""
     from numpy.lib import format as npy  # noqa: PLC0415
@@ -145,25 +161,36 @@ def load_npy(path: Path) -> Any:
         try:
             version = npy.read_magic(file)
             read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-            _, _, kind = read(file)
+            shape, _, kind = read(file)
+            claimed = math.prod(shape) * kind.itemsize
         except ValueError as error:
             raise InputError(f"{path} is no whole .npy file ({error})") from error
         if kind.hasobject:
             return plain_pickle(file.read(), str(path))
+    if claimed > path.stat().st_size or kind.kind not in "biuf":
+        raise InputError(
+            f"{path} says it holds {shape} values of {kind}, which its {path.stat().st_size} bytes "
+            "cannot be: truncated, or no positions?"
+        )
     try:
         return np.load(path, allow_pickle=False)
     except (ValueError, EOFError, OSError) as error:
         raise InputError(f"{path} could not be read to its end ({error}): truncated?") from error
 
 
-def _settled(value: Any) -> Any:
-    """Placeholders replaced by what they stand for."""
+def _settled(value: Any, done: dict[int, Any]) -> Any:
+    """Placeholders replaced by what they stand for; what is shared is settled once."""
+    if id(value) in done:
+        return done[id(value)]
+    found = value
     if isinstance(value, _Array):
-        return _settled(value.content) if isinstance(value.content, list | dict) else value.content
-    if isinstance(value, dict):
-        return {_settled(key): _settled(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return type(value)(_settled(item) for item in value)
-    if isinstance(value, _Type):
-        return str(value.code)
-    return value
+        nested = isinstance(value.content, list | dict | _Array)
+        found = _settled(value.content, done) if nested else value.content
+    elif isinstance(value, dict):
+        found = {_settled(key, done): _settled(item, done) for key, item in value.items()}
+    elif isinstance(value, list | tuple):
+        found = type(value)(_settled(item, done) for item in value)
+    elif isinstance(value, _Type):
+        found = str(value.code)
+    done[id(value)] = found
+    return found

@@ -100,7 +100,9 @@ def read_via(source: Source, options: ReadOptions) -> list[Tracks]:
         from movement.io import load_bboxes  # noqa: PLC0415
 
         with _named(source):
-            dataset = load_bboxes.from_via_tracks_file(source.path, fps=options.fps)
+            dataset = load_bboxes.from_via_tracks_file(
+                source.path, fps=options.fps, use_frame_numbers_from_file=True
+            )
     return [_one_point(source, options, dataset, ["the place of an animal is its box's centre"])]
 
 
@@ -130,6 +132,9 @@ def read_netcdf(source: Source, options: ReadOptions) -> list[Tracks]:
 def _read(source: Source, options: ReadOptions, software: str) -> list[Tracks]:
     with quiet_movement() as poses, _named(source):
         dataset = poses.from_file(source.path, source_software=software, fps=options.fps)
+        rows = _header_rows(source)
+        if rows is not None:  # the first column of a CSV numbers the frames
+            dataset = dataset.assign_coords(time=_frame_numbers(source, rows, options.fps))
     return [_one_point(source, options, dataset, [])]
 
 
@@ -143,6 +148,9 @@ def _one_point(source: Source, options: ReadOptions, dataset: Any, notes: list[s
         data.attrs["group"] = source.path.stem
     if options.unit:
         data.attrs["length_unit"] = options.unit
+    if options.fps is not None and tracks.fps != options.fps:
+        times = np.arange(len(tracks.positions)) / options.fps
+        data = data.assign_coords(time=times).assign_attrs(fps=options.fps, time_unit="s")
     if len(tracks.positions) < 2:
         raise InputError(f"{source.path}: fewer than two frames")
     words = [*notes, IMAGE] if data.attrs["length_unit"] == "px" else notes
@@ -185,6 +193,16 @@ def _header_rows(source: Source) -> int | None:
     if firsts[:3] == ["scorer", "bodyparts", "coords"]:
         return 3
     return 4 if firsts == ["scorer", "individuals", "bodyparts", "coords"] else None
+
+
+def _frame_numbers(source: Source, rows: int, fps: float | None) -> Any:
+    import pandas as pd  # noqa: PLC0415
+
+    first = pd.read_csv(source.path, skiprows=rows, header=None, usecols=[0]).iloc[:, 0]
+    numbers = pd.to_numeric(first, errors="coerce").to_numpy(dtype=float)
+    if not np.all(np.diff(numbers) > 0):  # names of images, say
+        numbers = np.arange(len(numbers), dtype=float)
+    return numbers / (fps or 1.0)
 
 
 def _is_lightning(source: Source) -> bool:

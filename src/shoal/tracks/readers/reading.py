@@ -1,14 +1,18 @@
 """``read_tracks``: a file, a folder or a pattern in, tracks out."""
 
 import glob
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from shoal.errors import InputError
 from shoal.tracks.collection import Collection
 from shoal.tracks.readers.fixes import Fixes, assembled, joined
+from shoal.tracks.readers.geography import centre_of
 from shoal.tracks.readers.registry import Format, format_named, recognised
 from shoal.tracks.readers.source import ReadOptions, Source
 from shoal.tracks.record import Tracks
@@ -91,6 +95,7 @@ def read_tracks(  # noqa: PLR0913  (every choice a user has)
         found = _tracks(_read(files[0], chosen, options), options)
         return found[0] if len(found) == 1 else Collection(found)
     parts = [_read(file, chosen, options) for file in files]
+    options = replace(options, centre=_centre(parts))
     kinds = {part.format.name: part.path for part in parts}
     if len(kinds) > 1:
         seen = ", ".join(f"{kind} ({file.name})" for kind, file in sorted(kinds.items()))
@@ -105,6 +110,16 @@ def read_tracks(  # noqa: PLR0913  (every choice a user has)
             for one in tracks
         ]
     return found[0] if len(found) == 1 and parts[0].solo else Collection(found)
+
+
+def _centre(parts: list[_Read]) -> tuple[float, float] | None:
+    """One centre for the places of all files, so that a place on Earth is one place in all."""
+    fixes = [part.content for part in parts if isinstance(part.content, Fixes)]
+    geographic = [part for part in fixes if part.geographic]
+    if not geographic:
+        return None
+    longitude = np.concatenate([part.x for part in geographic])
+    return centre_of(longitude, np.concatenate([part.y for part in geographic]))
 
 
 def files_of(path: Any) -> tuple[list[Path], Path]:
@@ -127,8 +142,7 @@ def files_of(path: Any) -> tuple[list[Path], Path]:
     files = [file for file in files if _holds_tracks(file, file.parent)]
     if not files:
         raise InputError(f"no file fits the pattern {text}")
-    folders = {file.parent for file in files}
-    return files, min(folders, key=lambda folder: len(folder.parts))
+    return files, Path(os.path.commonpath([file.parent for file in files]))
 
 
 def _holds_tracks(file: Path, root: Path) -> bool:

@@ -34,6 +34,7 @@ class ReadOptions:
     confidence: float = 0.0
     clock: float | None = None
     sort: bool = False
+    centre: tuple[float, float] | None = None
 
 
 class Source:

@@ -1,7 +1,9 @@
 """Long tables larger than memory: opened, indexed, and read block by block."""
 
 import re
+import shutil
 import tempfile
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -12,21 +14,35 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from jaxtyping import Int
-from pyarrow import compute, parquet
+from pyarrow import parquet
 
 from shoal.errors import InputError
+from shoal.tracks.arena import Arena
 from shoal.tracks.readers.clock import clock_of_frames
 from shoal.tracks.readers.delimited import batches
-from shoal.tracks.readers.fixes import Fixes, assembled, check_finite
+from shoal.tracks.readers.fixes import (
+    Fixes,
+    arena_of_rows,
+    assembled,
+    check_finite,
+    rate_of,
+    stacked_covariates,
+)
 from shoal.tracks.readers.long_layout import ROLES, Layout, layout_of, split_unit
-from shoal.tracks.readers.long_table import as_wanted, fixes_of, tidy
+from shoal.tracks.readers.long_table import (
+    as_wanted,
+    covariate_columns,
+    fixes_of,
+    is_numeric,
+    tidy,
+    wanted_columns,
+)
 from shoal.tracks.readers.reading import files_of
 from shoal.tracks.readers.source import ReadOptions, Source, damaged
-from shoal.tracks.record import Tracks
+from shoal.tracks.record import Tracks, warn
 
 BLOCK_ROWS = 1_000_000
 NUMBERS = ("x", "y", "frame", "heading", "fps")
-TEXTS = ("individual", "group", "length_unit")
 
 
 @dataclass(frozen=True)
@@ -49,6 +65,10 @@ class Survey:
     first: int
     last: int
     step: int
+    fps: float | None
+    roles: tuple[str, ...]
+    arena: Arena | None
+    length_unit: str
 
 
 @dataclass(frozen=True)
@@ -90,7 +110,7 @@ class Block:
         step, first, last = self.survey.step, self.survey.first, self.survey.last
         start, stop = max(first, low - step * before), min(last + step, high + step * after)
         near = [piece for piece in self.pieces if piece.low < stop and piece.high >= start]
-        fixes = self.store.fixes(near, self.groups, (start, stop))
+        fixes = self.store.fixes(near or self.pieces[:1], self.groups, (start, stop))
         tracks = _window(fixes, self.groups[0], self.survey, (start, stop), self.store.options)
         yield tracks, slice((low - start) // step, (high - start) // step)
 
@@ -113,6 +133,7 @@ class OpenTracks:
     options: ReadOptions
     block_rows: int = BLOCK_ROWS
     labels: Mapping[Path, str] = field(default_factory=dict)
+    origins: Mapping[Path, Path] = field(default_factory=dict)
     spool: Any = None
 
     @cached_property
@@ -223,27 +244,42 @@ class OpenTracks:
         ]
 
     def _surveyed(self, label: str, pieces: Sequence[Piece]) -> tuple[tuple[Piece, ...], Survey]:
-        """All individuals of a group, the span and the step of its frames."""
-        roles = [role for role in ("frame", "individual", "group") if role in self.layout]
-        names: set[str] = set()
-        gaps, found = 0, []
-        anchor: int | None = None
+        """All individuals of a group, the span and the step of its frames, what rows say of it."""
+        roles: dict[str, str] = {}
+        frames: list[Any] = []
+        times: list[Any] = []
+        found = []
+        rates, arena, unit = [], None, ""
         for piece in pieces:
-            with _opened(piece.path) as file:
-                rows = _read(file, piece.path, [piece.number], [self.layout[r] for r in roles])
-            if "group" in self.layout:
-                labels = compute.cast(rows.column(self.layout["group"]), pa.string())
-                rows = rows.filter(compute.equal(labels, label))
-            frames = np.unique(_integers(rows.column(0), piece.path, self.layout["frame"]))
-            anchor = int(frames[0]) if anchor is None else anchor
-            gaps = int(np.gcd.reduce(np.append(frames - anchor, gaps)))
-            if "individual" in self.layout:
-                present = rows.column(self.layout["individual"]).unique().to_pylist()
-                names |= {tidy(name) for name in present}
-            found.append(replace(piece, low=int(frames[0]), high=int(frames[-1])))
-        names = names or {self.labels.get(pieces[0].path, pieces[0].path.stem)}
-        first, last = min(p.low for p in found), max(p.high for p in found)
-        return tuple(found), Survey(tuple(sorted(names)), first, last, max(gaps, 1))
+            fixes = self.fixes([piece], [label])
+            if fixes.frame is None or not len(fixes.frame):
+                continue
+            numbers, first = np.unique(fixes.frame, return_index=True)
+            frames.append(numbers)
+            times.append(None if fixes.time is None else fixes.time[first])
+            rates.append(rate_of(fixes))
+            arena, unit = arena or arena_of_rows(fixes), unit or fixes.length_unit
+            marks = fixes.covariates.get("animal:role")
+            for code in np.unique(fixes.animal):
+                name = fixes.animals[code]
+                given = [] if marks is None else [str(m) for m in marks[fixes.animal == code] if m]
+                roles[name] = roles.get(name) or (given[0] if given else "")
+            found.append(replace(piece, low=int(numbers[0]), high=int(numbers[-1])))
+        whole, order = np.unique(np.concatenate(frames), return_index=True)
+        clock = None if times[0] is None else np.concatenate(times)[order]
+        fps = self.options.fps or next((rate for rate in rates if rate is not None), None)
+        step = int(np.gcd.reduce(np.diff(whole))) if len(whole) > 1 else 1
+        names = tuple(sorted(roles))
+        return tuple(found), Survey(
+            names,
+            int(whole[0]),
+            int(whole[-1]),
+            step,
+            clock_of_frames(whole, clock, fps).fps if len(whole) > 1 else fps,
+            tuple(roles[name] for name in names),
+            arena,
+            unit,
+        )
 
     def _rows(
         self,
@@ -253,11 +289,12 @@ class OpenTracks:
         limits: tuple[int, int] | None,
     ) -> Fixes:
         layout = self.layout
-        wanted = [layout[role] for role in (*NUMBERS, *TEXTS, "time") if role in layout]
+        numeric, texts = wanted_columns(layout, numeric_time=True)
         with _opened(path) as file:
-            rows = _read(file, path, numbers, list(dict.fromkeys(wanted)))
-        as_wanted(rows, [layout[r] for r in NUMBERS if r in layout], [], path)
-        fixes = fixes_of(rows, layout, path, self.labels.get(path, path.stem))
+            rows = _read(file, path, numbers, list(dict.fromkeys([*numeric, *texts])))
+        place = self.origins.get(path, path)
+        as_wanted(rows, [layout[r] for r in NUMBERS if r in layout], [], place)
+        fixes = fixes_of(rows, layout, place, self.labels.get(path, place.stem))
         wanted_groups = set(groups)
         inside = np.array([name in wanted_groups for name in fixes.groups])
         kept = inside[fixes.group] if not inside.all() else None
@@ -273,6 +310,7 @@ def open_tracks(
     columns: Mapping[str, str] | None = None,
     fps: float | None = None,
     unit: str | None = None,
+    parts: str | None = None,
     block_rows: int = BLOCK_ROWS,
 ) -> OpenTracks:
     """A long table, or a folder of its parts, opened but not read: for more than memory holds.
@@ -280,11 +318,16 @@ def open_tracks(
     Parameters
     ----------
     path
-        Parquet or CSV, a folder of them, or a pattern. Parts may be cut by group (a column, or
-        folders such as ``group=north``) or by time, with or without overlapping frames. CSV is
-        copied block by block into a temporary Parquet file first.
+        Parquet or CSV, a folder of them, or a pattern. Groups are told apart by a column, or by
+        folders such as ``group=north``. CSV is copied block by block into a temporary Parquet file
+        first.
     columns, fps, unit
         As in ``shoal.read_tracks``.
+    parts
+        Of several files without either: ``"time"`` where they are one recording cut in time, with
+        or without overlapping frames; ``"groups"`` where each is a group. By default groups where
+        all begin with the same frames, one recording (with a warning) where each begins where the
+        one before ends, and an error where neither is plain.
     block_rows
         About how many rows are in memory at a time, for each worker.
 
@@ -303,46 +346,82 @@ def open_tracks(
     """
     if block_rows < 1:
         raise InputError(f"a block has one row or more, got {block_rows}")
+    if parts not in (None, "time", "groups"):
+        raise InputError(f"parts is 'time' or 'groups', got {parts!r}")
     options = ReadOptions(dict(columns or {}), fps, unit)
     files, _ = files_of(path)
-    spool = None
     sources = [Source(file) for file in files]
     kinds = {source.kind for source in sources}
-    if kinds == {"text"}:
-        spool = tempfile.TemporaryDirectory(prefix="shoal-")
-        files = [
-            _spooled(source, options, Path(spool.name) / f"{number:06d}-{source.path.stem}.parquet")
-            for number, source in enumerate(sources)
-        ]
-        sources = [Source(file) for file in files]
-    elif kinds != {"parquet"}:
+    if kinds not in ({"text"}, {"parquet"}):
         raise InputError(f"{path}: only long tables, Parquet or CSV, can be opened; got {kinds}")
+    layout = _one_layout(sources, options)
+    spool, origins = None, {}
+    if kinds == {"text"}:
+        spool = _Spool()
+        origins = {
+            _spooled(source, layout, spool.path / f"{number:06d}.parquet"): source.path
+            for number, source in enumerate(sources)
+        }
+        files = list(origins)
+    opened = OpenTracks(tuple(files), layout, options, int(block_rows), {}, origins, spool)
+    _check_alike(opened)
+    return replace(opened, labels=_labels(opened, parts))
+
+
+class _Spool:
+    """A temporary folder that goes when nobody needs it any more."""
+
+    def __init__(self) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix="shoal-"))
+        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+
+
+def _one_layout(sources: Sequence[Source], options: ReadOptions) -> Layout:
     try:
         layout = layout_of(sources[0].header, options.columns)
     except InputError as error:
         raise InputError(f"{sources[0].path}: {error}") from error
+    wanted = {*layout.columns.values(), *covariate_columns(layout)}
     for source in sources[1:]:
-        if not set(layout.columns.values()) <= set(source.header):
-            raise InputError(f"{source.path} has other columns than {sources[0].path}")
+        if not wanted <= set(source.header):
+            gone = sorted(wanted - set(source.header))[0]
+            raise InputError(f"{source.path} has no column {gone!r}, which {sources[0].path} has")
     if layout.geographic:
-        raise InputError(f"{path}: longitude and latitude cannot be opened, only read whole")
-    opened = OpenTracks(tuple(files), layout, options, int(block_rows), {}, spool)
-    return replace(opened, labels=_labels(opened))
+        raise InputError(
+            f"{sources[0].path}: longitude and latitude cannot be opened, only read whole"
+        )
+    return layout
 
 
-def _labels(opened: OpenTracks) -> dict[Path, str]:
+def _check_alike(opened: OpenTracks) -> None:
+    """Files of one store have one unit and one frame rate."""
+    for role in ("length_unit", "fps"):
+        if role not in opened.layout:
+            continue
+        seen = {}
+        for path in opened.files:
+            with _opened(path) as file:
+                column = _read(file, path, [0], [opened.layout[role]]).column(0)
+            seen[str(column[0].as_py())] = opened.origins.get(path, path)
+        if len(seen) > 1:
+            words = ", ".join(f"{value} ({path.name})" for value, path in seen.items())
+            raise InputError(f"the files have mixed units: {role} is {words}")
+
+
+def _labels(opened: OpenTracks, parts: str | None) -> dict[Path, str]:
     """Of files without a column for the group: by folder, one recording in parts, or each one."""
     if "group" in opened.layout:
         return {}
-    keyed = {path: _hive(path) for path in opened.files}
+    places = {path: opened.origins.get(path, path) for path in opened.files}
+    keyed = {path: _hive(place) for path, place in places.items()}
     if all(keyed.values()):
         return {path: str(label) for path, label in keyed.items()}
-    names = [path.stem for path in opened.files]
-    if len(opened.files) > 1 and _follow(opened):
-        return dict.fromkeys(opened.files, opened.files[0].parent.name)
+    if len(places) > 1 and (parts or _way(opened)) == "time":
+        return dict.fromkeys(places, next(iter(places.values())).parent.name)
+    names = [place.stem for place in places.values()]
     if len(set(names)) < len(names):
-        names = ["/".join(path.with_suffix("").parts[-2:]) for path in opened.files]
-    return dict(zip(opened.files, names, strict=True))
+        names = ["/".join(place.with_suffix("").parts[-2:]) for place in places.values()]
+    return dict(zip(places, names, strict=True))
 
 
 def _hive(path: Path) -> str | None:
@@ -353,16 +432,28 @@ def _hive(path: Path) -> str | None:
     return None
 
 
-def _follow(opened: OpenTracks) -> bool:
-    """Whether the frames of one file end where those of the next begin."""
+def _way(opened: OpenTracks) -> str:
+    """Whether files are one recording cut in time, or groups of their own."""
     if "frame" not in opened.layout:
-        return False
+        return "groups"
     spans = []
     for path in opened.files:
         ranges = [_ranges(opened, piece) for piece in opened.pieces if piece.path == path]
         spans.append((min(low for low, _ in ranges), max(high for _, high in ranges)))
     spans.sort()
-    return all(now[0] >= then[1] for then, now in pairwise(spans))
+    if all(now[0] >= then[1] for then, now in pairwise(spans)):
+        warn(
+            f"the frames of {len(spans)} files follow each other: taken as one recording cut in "
+            "time; parts='groups' takes each as a group"
+        )
+        return "time"
+    first, last = spans[0]
+    if all(start <= (first + last) / 2 for start, _ in spans):
+        return "groups"
+    raise InputError(
+        "the frames of the files overlap in part: say parts='time' where they are one recording, "
+        "or parts='groups'"
+    )
 
 
 def _ranges(opened: OpenTracks, piece: Piece) -> tuple[int, int]:
@@ -404,17 +495,12 @@ def _read(file: Any, path: Path, numbers: Sequence[int], columns: Sequence[str])
         raise damaged(path, error) from error
 
 
-def _spooled(source: Source, options: ReadOptions, path: Path) -> Path:
+def _spooled(source: Source, layout: Layout, path: Path) -> Path:
     """A CSV as a temporary Parquet file, a block of it in memory at a time."""
-    try:
-        layout = layout_of(source.header, options.columns)
-    except InputError as error:
-        raise InputError(f"{source.path}: {error}") from error
-    numbers = [layout[role] for role in (*NUMBERS, "time") if role in layout]
-    texts = [layout[role] for role in TEXTS if role in layout]
+    numeric = "time" in layout and is_numeric(source, layout["time"])
     writer = None
     try:
-        for batch in batches(source, numbers, texts):
+        for batch in batches(source, *wanted_columns(layout, numeric)):
             if writer is None:
                 writer = parquet.ParquetWriter(path, batch.schema)
             writer.write_batch(batch)
@@ -445,15 +531,19 @@ def _stacked(parts: Sequence[Fixes]) -> Fixes:
 
     arrays: dict[str, Any] = {
         name: np.concatenate([getattr(part, name) for part in full])
-        for name in ("x", "y", "frame", "time", "heading")
+        for name in ("x", "y", "frame", "time", "heading", "fps", "arena")
         if all(getattr(part, name) is not None for part in full)
     }
+    notes = tuple(dict.fromkeys(note for part in full for note in part.notes))
     return replace(
         full[0],
         group=numbered("group", groups),
         groups=groups,
         animal=numbered("animal", animals),
         animals=animals,
+        covariates=stacked_covariates(full),
+        notes=notes,
+        row=None,
         **arrays,
     )
 
@@ -507,15 +597,14 @@ def _window(
         heading = np.full(len(positions), np.nan)
         heading[cell] = fixes.heading
         heading = heading.reshape(frames, -1)
-    fps = options.fps or fixes.fps
-    if fps is None and fixes.time is not None:
-        fps = clock_of_frames(fixes.frame, fixes.time, None).fps
     return Tracks.from_arrays(
         positions.reshape(frames, -1, 2),
-        fps=fps,
+        fps=survey.fps,
         individuals=survey.names,
         group=label,
-        length_unit=options.unit or fixes.length_unit,
+        length_unit=options.unit or survey.length_unit,
         heading=heading,
+        covariates={"role": list(survey.roles)} if any(survey.roles) else None,
+        arena=survey.arena,
         source=fixes.file,
     )

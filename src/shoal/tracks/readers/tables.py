@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from shoal.errors import InputError
-from shoal.tracks.readers.arrays import IMAGE, tracks_of
+from shoal.tracks.readers.arrays import IMAGE, timed_tracks, tracks_of
 from shoal.tracks.readers.clock import round_rate
 from shoal.tracks.readers.delimited import column, table, unique_names
 from shoal.tracks.readers.fixes import Fixes
@@ -86,12 +86,15 @@ def read_bonsai(source: Source, options: ReadOptions) -> list[Tracks]:
     array = np.stack([column(rows, name) for name in columns], axis=1)
     places = array.reshape(len(array), len(regions), 2)
     labels = [region.rstrip(".") or str(i + 1) for i, region in enumerate(regions)]
-    rate = _stamped_rate(source, names)
-    return [tracks_of(source, options, places, fps=rate, unit="px", individuals=labels)]
+    times = _stamps(source, names)
+    if times is None:
+        return [tracks_of(source, options, places, unit="px", individuals=labels)]
+    known = {"positions": places, "unit": "px", "individuals": labels}
+    return [timed_tracks(source, options, times, **known)]
 
 
-def _stamped_rate(source: Source, names: list[str]) -> float | None:
-    """Frames per second by the time stamps of a table, where it has any."""
+def _stamps(source: Source, names: list[str]) -> np.ndarray | None:
+    """Seconds by the time stamps of a table, where it has any that increase."""
     import pandas as pd  # noqa: PLC0415
 
     stamps = [name for name in names if name.endswith("Timestamp")]
@@ -99,8 +102,8 @@ def _stamped_rate(source: Source, names: list[str]) -> float | None:
         return None
     words = table(source, [], stamps[:1]).column(stamps[0]).to_pandas()
     times = pd.to_datetime(words, errors="coerce", utc=True, format="ISO8601")
-    step = float(times.diff().dt.total_seconds().median())
-    return round_rate(1 / step) if step > 0 else None
+    seconds = (times - times.iloc[0]).dt.total_seconds().to_numpy()
+    return seconds if len(seconds) > 1 and np.all(np.diff(seconds) > 0) else None
 
 
 def _labelled(fixes: Fixes, source: Source) -> Fixes:

@@ -127,6 +127,7 @@ def _one(
         else np.ravel(time).astype(float),
         heading=heading,
         length_unit="cm",
+        row=np.arange(count),
         notes=tuple(notes),
         file=str(source.path),
     )
