@@ -18,7 +18,7 @@ app = typer.Typer(
 )
 
 
-def _show_version(wanted: bool) -> None:
+def _show_version(wanted: bool | None) -> None:
     if wanted:
         typer.echo(f"shoal {__version__}")
         raise typer.Exit
@@ -27,9 +27,9 @@ def _show_version(wanted: bool) -> None:
 @app.callback()
 def shoal(
     version: Annotated[
-        bool,
+        bool | None,
         typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version."),
-    ] = False,
+    ] = None,
     debug: Annotated[bool, typer.Option("--debug", help="Show a traceback on errors.")] = False,
 ) -> None:
     """Learn what moving animals want."""

@@ -124,8 +124,6 @@ class FitRun:
     def tracks(self) -> Tracks | Collection | OpenTracks:
         """Read and prepared."""
         s = self.settings
-        if not s.tracks:
-            raise InputError("which tracks? give a file, a folder or a pattern")
         columns = pairs_of(s.columns, "columns")
         if s.fps < 0 or s.clock < 0:
             raise InputError("fps and clock must be positive")
@@ -278,6 +276,8 @@ class FitRun:
 
     def _check_inputs(self, folder: Path, stem: str) -> None:
         """What is read is never written over."""
+        if not self.settings.tracks:
+            raise InputError("which tracks? give a file, a folder or a pattern")
         files, _ = files_of(self.settings.tracks)
         ours = {(folder / f"{stem}{end}").resolve() for end in (".nc", ".toml", ".html")}
         for file in files:
