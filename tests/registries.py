@@ -14,6 +14,8 @@ MIXED = shoal.StateSpace(
 CUBE = shoal.StateSpace(
     shoal.Circular("a", bins=4), shoal.Circular("b", bins=3), shoal.Interval("c", (0, 1, 3))
 )
+FOLDED = shoal.StateSpace(shoal.Folded("angle", bins=12), shoal.Folded("other", bins=7))
+BEYOND = shoal.StateSpace(shoal.Interval("distance", (0.0, 1.0, 2.5, 6.0), "cm", beyond=True))
 NUMBERED = shoal.StateSpace.discrete(15)
 
 
@@ -44,6 +46,8 @@ PASSIVES = {
     "wide walk on a circle": shoal.RandomWalk(400.0).on(CIRCLE),
     "walk on a torus": shoal.RandomWalk((60.0, 90.0)).on(TORUS),
     "walk to the ends of an interval": shoal.RandomWalk((50.0, 1.5)).on(MIXED),
+    "walk on folded circles": shoal.RandomWalk((60.0, 90.0)).on(FOLDED),
+    "walk with an open end": shoal.RandomWalk(1.5).on(BEYOND),
     "walk on three axes": shoal.RandomWalk((90.0, 120.0, 1.0)).on(CUBE),
     "turning mixture": shoal.TurningMixture((-60.0, 0.0, 60.0), 20.0).on(CIRCLE),
     "turning mixture on a torus": shoal.TurningMixture((-90.0, 45.0), 30.0).on(TORUS),
@@ -62,6 +66,7 @@ BASES = {
     "bisquare, planar": (shoal.Bisquare(resolutions=2, circular=False), TORUS),
     "bisquare on three axes": (shoal.Bisquare(resolutions=1), CUBE),
     "bisquare on mixed axes": (shoal.Bisquare(resolutions=2), MIXED),
+    "bisquare on folded circles": (shoal.Bisquare(resolutions=2), FOLDED),
     "fourier": (shoal.Fourier(order=3), TORUS),
     "fourier, complete": (shoal.Fourier(order=6), CIRCLE),
     "von mises": (shoal.VonMises(count=5), TORUS),

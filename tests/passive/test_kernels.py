@@ -139,3 +139,27 @@ def test_an_unbound_specification_and_a_stranger_are_refused_with_advice():
         as_operator(shoal.RandomWalk, CIRCLE)
     with pytest.raises(shoal.InputError, match="is no passive dynamics"):
         as_operator(shoal.Identity(), CIRCLE)
+
+
+@pytest.mark.parametrize("bins", [12, 7])
+def test_a_walk_on_a_folded_circle_is_the_walk_on_the_circle_folded(bins):
+    """Summed over both signs of where it goes, from either sign of where it was."""
+    whole = np.asarray(
+        shoal.RandomWalk(50.0).on(shoal.StateSpace(shoal.Circular("a", bins))).dense()
+    )
+    axis = shoal.Folded("a", bins)
+    half = np.asarray(shoal.RandomWalk(50.0).on(shoal.StateSpace(axis)).dense())
+    size = np.abs(shoal.Circular("a", bins).centres)
+    for i, start in enumerate(size):
+        row = [whole[i, np.isclose(size, end)].sum() for end in axis.centres]
+        assert np.allclose(row, half[int(np.argmin(np.abs(axis.centres - start)))])
+
+
+def test_all_that_lies_beyond_an_open_end_is_in_the_last_bin():
+    shut = shoal.StateSpace(shoal.Interval("d", (0, 1, 2)))
+    wide = shoal.StateSpace(shoal.Interval("d", (0, 1, 2), beyond=True))
+    far = shoal.StateSpace(shoal.Interval("d", (0, 1, 2, 400)))
+    kernels = [np.asarray(shoal.RandomWalk(1.5).on(space).dense()) for space in (shut, wide, far)]
+    lumped = np.stack([kernels[2][:2, 0], kernels[2][:2, 1:].sum(axis=1)], axis=1)
+    assert np.allclose(kernels[1], lumped)
+    assert not np.allclose(kernels[0], lumped)

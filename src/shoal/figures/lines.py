@@ -78,7 +78,7 @@ def cost_lines(
 
 
 def marginal_lines(
-    parts: Sequence[tuple[Axis, Curve, Int[np.ndarray, " bins"]]], label: str
+    parts: Sequence[tuple[Axis, Curve, Int[np.ndarray, " _"]]], label: str
 ) -> Figure:
     """A column for each axis, all on one scale, each over its arrivals.
 

@@ -112,8 +112,9 @@ def _one(
     heading = None
     if "ANGLE" in extra:  # radians in the image
         angle = np.ravel(extra["ANGLE"]).astype(float)
-        heading = np.where(np.isfinite(angle) & ~lost, np.rad2deg(np.nan_to_num(angle)), np.nan)
-        heading = np.mod(heading + 180.0, 360.0) - 180.0
+        known = np.isfinite(angle) & ~lost
+        turned = np.mod(np.rad2deg(np.where(known, angle, 0.0)) + 180.0, 360.0) - 180.0
+        heading = np.where(known, turned, np.nan)
     return Fixes(
         group=np.zeros(count, dtype=int),
         groups=(name[1] if name else source.path.stem,),
