@@ -61,3 +61,16 @@ def test_at_every_precision_the_coefficients_curvature_is_the_identity(shift, mo
     beta, _ = density.split(coordinates.position(jnp.zeros_like(u)))
     curvature = module.likelihood_curvature(density, beta) + precision * np.eye(len(beta))
     assert np.allclose(matrix.T @ curvature @ matrix, np.eye(len(beta)), atol=1e-8)
+
+
+@pytest.mark.parametrize("shift", [-1.0, 2.0])
+def test_the_centre_moves_as_the_mode_of_a_normal_likelihood_would(shift, monkeypatch):
+    density, centre, coordinates, u = problem(shoal.Prior(), "all", monkeypatch)
+    beta, t = density.split(centre)
+    curvature = module.likelihood_curvature(density, beta)
+    before, after = (float(density.prior.precision(t + move)) for move in (0.0, shift))
+    eye = np.eye(len(beta))
+    expected = np.linalg.solve(curvature + after * eye, (curvature + before * eye) @ beta)
+    w = shift / float(coordinates.spread)
+    place = coordinates.position(jnp.zeros_like(u).at[-1].set(w))
+    assert np.allclose(place[:-1], expected, atol=1e-8)

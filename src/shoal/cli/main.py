@@ -122,6 +122,9 @@ def fit(
         typer.Option("--tracker-headings/--displacements", help="Headings as the file has them."),
     ] = None,
     every: Annotated[int | None, typer.Option(help="Keep every n-th frame.")] = None,
+    max_step: Annotated[
+        float | None, typer.Option(help="Fixes farther than this from their neighbours go.")
+    ] = None,
     fill_gaps: Annotated[
         int | None, typer.Option(help="Straight lines across gaps of at most n frames.")
     ] = None,

@@ -68,6 +68,7 @@ def cost_lines(
         for column, panel in enumerate(panels):
             _draw_panel(grid[0, column], axis, panel, arrivals)
             _draw_arrivals(grid[1, column], axis, arrivals)
+        grid[1, 0].set_ylim(0.5, 2.0 * max(1, int(arrivals.max())))
         grid[0, 0].set_ylabel(label)
         grid[0, 0].set_ylim(-0.03 * (top := height or _height(panels, arrivals)), top)
         grid[1, 0].set_ylabel("arrivals")
@@ -105,6 +106,7 @@ def marginal_lines(
                 grid[0, column].set_xlim(-180 - axis.step / 2, 180 + axis.step / 2)
         grid[0, 0].set_ylabel(label)
         grid[0, 0].set_ylim(-0.03 * max(tops), 1.1 * max(tops))
+        grid[1, 0].set_ylim(0.5, 2.0 * max(int(part[2].max()) for part in parts))
         grid[1, 0].set_ylabel("arrivals")
         empty = next((i for i, part in enumerate(parts) if (part[2] == 0).any()), 0)
         _legend(figure, grid[0, empty])
@@ -117,7 +119,11 @@ def _draw_panel(axes: Axes, axis: Axis, panel: Panel, arrivals: Int[np.ndarray, 
     for curve, (colour, dash) in zip(panel.curves, looks, strict=False):
         x, mean, lower, upper = _round(axis, curve.mean, curve.lower, curve.upper)
         axes.fill_between(x, lower, upper, color=colour, alpha=0.25, linewidth=0)
-        axes.plot(x, mean, color=colour, linestyle=dash, label=f"{curve.label}, 95 % interval")
+        exact = bool(np.array_equal(curve.lower, curve.upper, equal_nan=True))
+        label = curve.label if exact else f"{curve.label}, 95 % interval"
+        axes.plot(x, mean, color=colour, linestyle=dash, label=label)
+        lone = np.isfinite(mean) & ~np.isfinite(np.roll(mean, 1)) & ~np.isfinite(np.roll(mean, -1))
+        axes.plot(x[lone], mean[lone], ".", color=colour)  # no line leads to them
     if panel.truth is not None:
         x, truth = _round(axis, panel.truth)
         axes.plot(x, truth, "o", mfc="none", mec=INK, ms=5, label="truth")
@@ -128,7 +134,6 @@ def _draw_arrivals(axes: Axes, axis: Axis, arrivals: Int[np.ndarray, " bins"]) -
     x, counts, widths = _round(axis, arrivals.astype(float), axis.widths)
     axes.bar(x, counts, width=0.8 * widths, color=GREY)
     axes.set_yscale("log")
-    axes.set_ylim(0.5, None)
     axes.set_xlabel(axis.label)
     if isinstance(axis, Circular):
         axes.set_xticks(range(-180, 181, 60), ["±180", "−120", "−60", "0", "60", "120", "±180"])

@@ -42,7 +42,9 @@ def cost_map(first: Axis, second: Axis, costs: CostMap, label: str, title: str =
     title
         Over all panels.
     """
-    panels: list[tuple[str, Any, str, Any]] = [("posterior mean", costs.mean, "viridis", None)]
+    panels: list[tuple[str, Any, str, Any]] = [
+        ("most probable" if costs.sd is None else "posterior mean", costs.mean, "viridis", None)
+    ]
     seen = costs.arrivals > 0
     if costs.sd is not None:
         panels.append(("posterior sd", costs.sd, "magma", None))

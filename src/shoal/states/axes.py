@@ -233,6 +233,13 @@ class Interval(Axis):
         """From edge to edge."""
         return np.diff(self.edges)
 
+    @property
+    def label(self) -> str:
+        """The name with its unit, for figures."""
+        words = [word for word in (self.unit, "last bin open" if self.beyond else "") if word]
+        name = self.name.replace("_", " ")
+        return f"{name} ({', '.join(words)})" if words else name
+
     def locate(self, values: Float[np.ndarray, "*shape"]) -> Int[np.ndarray, "*shape"]:
         """The bin of every value; −1 where it is outside the edges or not finite."""
         edges = np.asarray(self.edges)

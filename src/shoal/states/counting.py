@@ -210,8 +210,9 @@ def perceive(scene: Scene, recipe: Counting) -> Perceived:
     values = [part.values(scene) for part in recipe.space.parts]  # type: ignore[union-attr]
     states, lost = recipe.space.locate(*values)
     missing = {NOT_SEEN: np.isnan(scene.positions[..., 0]), NO_HEADING: np.isnan(scene.headings)}
-    for name, gone in zip(recipe.space.names, lost, strict=True):
-        missing[f"{name}: no value in its bins"] = gone
+    for name, gone, value in zip(recipe.space.names, lost, values, strict=True):
+        missing[f"{name}: undefined"] = gone & ~np.isfinite(value)
+        missing[f"{name}: outside its bins"] = gone
     return Perceived(states, missing)
 
 

@@ -203,7 +203,8 @@ class WallDistance:
         if arena is None:
             raise InputError(
                 f"the walls around group {scene.group!r} are not known: give "
-                "arena=shoal.Rectangle(left, bottom, right, top) or shoal.Circle(x, y, radius)"
+                "arena=shoal.Rectangle(left, bottom, right, top) or shoal.Circle(x, y, radius), or "
+                "--arena on the command line"
             )
         distance = arena.distance(scene.positions)
         return np.where(distance >= 0, distance, np.nan)

@@ -142,7 +142,7 @@ class StateSpace:
         if isinstance(self.axes[0], Numbered) and len(self.axes) == 1:
             return f"state {state}"
         words = ", ".join(
-            f"{axis.name} {centre:g}{axis.unit}"
+            f"{axis.name} {centre:.4g}{'' if axis.unit in ('', '°') else ' '}{axis.unit}"
             for axis, centre in zip(self.axes, centres, strict=True)
         )
         return f"state {state} ({words})"

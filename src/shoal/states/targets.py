@@ -43,8 +43,8 @@ def target_places(target: Target, scene: Scene) -> Float[np.ndarray, "_ 1 2"]:
         if target not in scene.places:
             known = ", ".join(list(scene.places)[:12]) or "none"
             raise InputError(
-                f"the target {target!r} is no animal or landmark of group {scene.group!r}; there "
-                f"are {known}"
+                f"the target {target!r} is no animal or landmark of group {scene.group!r}, where "
+                f"there are {known}; a point is two numbers, X,Y"
             )
         return scene.places[target][:, None]
     if target and isinstance(target[0], tuple):

@@ -31,7 +31,8 @@ class Transitions:
     ----------
     dropped
         Of tracks: how many animals in how many frames had no state, under the first reason that
-        held for them: not seen, no heading, no value in the bins of an axis.
+        held for them: not seen, no heading, a value undefined (headings that cancel, no neighbour
+        seen) or outside its bins.
     fixes
         Of tracks: animals times frames, all that were looked at.
     """

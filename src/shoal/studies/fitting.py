@@ -2,6 +2,7 @@
 
 import json
 import tomllib
+import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
@@ -54,6 +55,7 @@ class FitSettings:
     drop: str = ""
     landmarks: str = ""
     flip_y: bool = False
+    max_step: float = 0.0
     fill_gaps: int = 0
     smooth: int = 0
     rescale: str = ""
@@ -101,7 +103,7 @@ class FitSettings:
         for key, value in content.items():
             name = key.replace("-", "_")
             if name not in known:
-                words = ", ".join(known)
+                words = ", ".join(known).replace("_", "-")
                 raise InputError(f"{path}: there is no choice {key!r}; there are {words}")
             default = getattr(cls, name)
             whole = type(value) is int and isinstance(default, float)
@@ -149,7 +151,7 @@ class FitRun:
         changed = [
             name
             for name in (
-                *("drop", "landmarks", "flip_y", "fill_gaps", "smooth", "rescale"),
+                *("drop", "landmarks", "flip_y", "max_step", "fill_gaps", "smooth", "rescale"),
                 *("format", "keypoint", "confidence", "clock", "sort"),
             )
             if getattr(s, name)
@@ -177,6 +179,8 @@ class FitRun:
             found = found.with_landmarks(*(name.strip() for name in s.landmarks.split(",")))
         if s.flip_y:
             found = found.flip_y()
+        if s.max_step:
+            found = found.drop_jumps(s.max_step)
         if s.fill_gaps:
             found = found.fill_gaps(s.fill_gaps)
         if s.smooth:
@@ -198,6 +202,8 @@ class FitRun:
         words = [word for word in s.state.split(",") if word.strip()]
         if not words:
             raise InputError("which states? give --state local, or local,target")
+        if s.target and "target" not in s.state:
+            warnings.warn(f"--target {s.target} is used by no state", UserWarning, stacklevel=2)
         unit = s.unit or getattr(self.tracks, "length_unit", "")
         return StateSpace(
             *(feature_of(word, self.target, arena, unit, self._scenes) for word in words)
@@ -339,7 +345,8 @@ class FitRun:
             values = along.transpose("chain", "draw", name).values
             flat = values.reshape(-1, values.shape[-1])
             lower, upper = np.quantile(flat, (0.025, 0.975), axis=0)  # NaN where nobody arrived
-            found[name] = Curve(self.fit.method, flat.mean(axis=0), lower, upper)
+            label = "most probable" if self.fit.method == "map" else self.fit.method
+            found[name] = Curve(label, flat.mean(axis=0), lower, upper)
         return found
 
     def _figures(self, folder: Path, stem: str) -> dict[str, Picture]:

@@ -102,6 +102,10 @@ class Collection:
         """Mirrored, y as −y, see ``Tracks.flip_y``."""
         return self.map(Tracks.flip_y)
 
+    def drop_jumps(self, step: float) -> "Collection":
+        """Without fixes that are farther than ``step`` from the ones before and after."""
+        return self.map(lambda tracks: tracks.drop_jumps(step))
+
     def fill_gaps(self, longest: int) -> "Collection":
         """Straight lines across gaps of at most ``longest`` frames."""
         return self.map(lambda tracks: tracks.fill_gaps(longest))

@@ -138,6 +138,41 @@ def flip_y(tracks: Tracks) -> Tracks:
     return Tracks(flipped.assign_attrs(notes=notes)).noted("mirrored: y is minus what it was")
 
 
+def drop_jumps(tracks: Tracks, step: Any) -> Tracks:
+    """Without fixes that are farther than ``step`` from both the fix before and the one after."""
+    if not (np.isreal(step) and np.isfinite(step) and step > 0):
+        raise InputError(f"a longest step is a positive length, got {step!r}")
+    frames, animals, _ = tracks.positions.shape
+    bad = np.zeros((frames, animals), dtype=bool)
+    for animal in range(animals):
+        seen = np.flatnonzero(np.isfinite(tracks.positions[:, animal, 0]))
+        steps = np.diff(tracks.positions[seen, animal], axis=0)
+        moved = np.hypot(steps[:, 0], steps[:, 1]) > step
+        arrives, leaves = np.append(True, moved), np.append(moved, True)
+        bad[seen[arrives & leaves], animal] = len(seen) > 1
+    return _without(tracks, bad).noted(f"{int(bad.sum())} fixes dropped: jumps beyond {step:g}")
+
+
+def jump_notes(tracks: Tracks) -> list[str]:
+    """A sentence where an animal jumps so far that it must be an error."""
+    moved = np.diff(tracks.positions, axis=0)
+    step = np.hypot(moved[..., 0], moved[..., 1])
+    moving = step[np.isfinite(step) & (step > 0)]
+    if moving.size < 20:
+        return []
+    usual = float(np.quantile(moving, 0.95))
+    far = np.argwhere(step > 50 * usual)
+    if not len(far):
+        return []
+    frame, animal = (int(place) for place in far[0])
+    return [
+        f"{len(far)} steps are over 50 times as long as 95 in 100 others; the first is of "
+        f"{step[frame, animal]:.4g} {tracks.length_unit}".rstrip()
+        + f" by {tracks.individuals[animal]} in frame {frame}: drop_jumps({2 * usual:.2g}) or "
+        f"--max-step {2 * usual:.2g} takes such fixes out"
+    ]
+
+
 def fill_gaps(tracks: Tracks, longest: Any) -> Tracks:
     """Straight lines across gaps of at most ``longest`` frames; the share filled is noted."""
     if not hasattr(longest, "__index__") or longest < 1:

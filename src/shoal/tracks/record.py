@@ -302,6 +302,12 @@ class Tracks:
 
         return flip_y(self)
 
+    def drop_jumps(self, step: float) -> "Tracks":
+        """Without fixes that are farther than ``step`` from the ones before and after."""
+        from shoal.tracks.preparing import drop_jumps  # noqa: PLC0415
+
+        return drop_jumps(self, step)
+
     def fill_gaps(self, longest: int) -> "Tracks":
         """Straight lines across gaps of at most ``longest`` frames; the share is noted."""
         from shoal.tracks.preparing import fill_gaps  # noqa: PLC0415

@@ -56,7 +56,9 @@ def test_columns_of_any_name_can_be_mapped(tmp_path):
     assert tracks.positions[3, 1].tolist() == [4, 5]
 
 
-@pytest.mark.parametrize("packed", ["plain", "gz", "zip", "semicolons", "bom", "crlf"])
+@pytest.mark.parametrize(
+    "packed", ["plain", "gz", "zip", "semicolons", "bom", "crlf", "decimal commas", "utf-16"]
+)
 def test_a_table_may_be_packed_and_written_in_many_ways(packed, tmp_path):
     text = "\n".join(small())
     path = tmp_path / "a.csv"
@@ -70,6 +72,12 @@ def test_a_table_may_be_packed_and_written_in_many_ways(packed, tmp_path):
             archive.writestr("readme.txt", "about")
     elif packed == "semicolons":
         path.write_text(text.replace(",", ";"))
+    elif packed == "decimal commas":
+        rows = [",".join([*row.split(",")[:2], *(f"{v}.0" for v in row.split(",")[2:])]) for row in
+                small()[1:]]  # fmt: skip
+        path.write_text("\n".join([small()[0], *rows]).replace(",", ";").replace(".", ","))
+    elif packed == "utf-16":
+        path.write_text(text, encoding="utf-16")
     elif packed == "bom":
         path.write_text(text, encoding="utf-8-sig")
     elif packed == "crlf":
@@ -316,3 +324,42 @@ def test_other_slips_get_a_sentence(tmp_path):
         shoal.read_tracks(tmp_path / "csv" / "fish.csv", columns={"animal": "id"})
     with pytest.raises(shoal.InputError, match="fps must be positive, got -1"):
         shoal.read_tracks(tmp_path / "csv" / "fish.csv", fps=-1.0)
+
+
+def test_names_in_the_letters_of_excel_are_read(tmp_path):
+    rows = ["frame;id;x;y", *(f"{f};{name};{f};0" for f in range(4) for name in ("Zoë", "Käthe"))]
+    (tmp_path / "a.csv").write_bytes("\n".join(rows).encode("cp1252"))
+    assert shoal.read_tracks(tmp_path / "a.csv").individuals == ("Zoë", "Käthe")
+
+
+def test_times_of_day_are_seconds(tmp_path):
+    rows = ["time,id,x,y", *(f"12:00:{s:02d},a,{s},0" for s in (0, 2, 4, 10, 12))]
+    tracks = shoal.read_tracks(write(tmp_path / "a.csv", "\n".join(rows)))
+    assert tracks.fps == 0.5
+    assert np.isnan(tracks.positions[3:5, 0, 0]).all()
+
+
+def test_a_jump_that_must_be_an_error_is_warned_about_and_can_be_dropped(tmp_path):
+    positions = places(missing=False)
+    positions[12, 1] += 15_000
+    path = shoal.Tracks.from_arrays(positions, group="g").to_csv(tmp_path / "a.csv")
+    with pytest.warns(UserWarning, match=r"g: 2 steps are over 50 times .* by 1 in frame 11"):
+        tracks = shoal.read_tracks(path)
+    mended = tracks.drop_jumps(100.0)
+    assert mended.missing == 1
+    assert np.isnan(mended.positions[12, 1]).all()
+    assert mended.notes[-1] == "1 fixes dropped: jumps beyond 100"
+
+
+def test_animals_never_seen_together_are_warned_about(tmp_path):
+    rows = ["timestamp,location-long,location-lat,individual-local-identifier"]
+    for animal, day in (("a", "2020-01-01"), ("b", "2020-02-01")):
+        rows += [f"{day} 10:{m:02d}:00,{10 + m / 1e4},50,{animal}" for m in range(20)]
+    with pytest.warns(UserWarning, match="hardly ever seen at the same time"):
+        shoal.read_tracks(write(tmp_path / "a.csv", "\n".join(rows)))
+
+
+def test_pictures_and_fits_are_called_what_they_are(tmp_path):
+    (tmp_path / "a.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
+    with pytest.raises(shoal.InputError, match="a PNG picture"):
+        shoal.read_tracks(tmp_path / "a.png")

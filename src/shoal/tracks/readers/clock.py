@@ -6,6 +6,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from shoal.errors import InputError
+from shoal.tracks.record import warn
 
 MOST_FRAMES = 50_000_000
 
@@ -151,6 +152,8 @@ def _nearest_tick(time: Float[np.ndarray, " fixes"], step: float) -> Clock:
         f"times put on a common clock with a tick every {step:g} s; fixes lie "
         f"{np.median(off):.3g} s (median), at most {off.max():.3g} s, from their tick"
     )
+    if np.median(off) > 0.1 * step:
+        warn(f"{note}: speeds and distances between animals are that uncertain; choose a clock")
     clock = start + step * np.arange(frame.max() + 1)
     return Clock(frame, clock, round_rate(1 / step), (note,))
 

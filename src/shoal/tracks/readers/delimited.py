@@ -28,10 +28,14 @@ def batches(
         include_columns=wanted,
         null_values=MISSING,
         strings_can_be_null=True,
+        decimal_point=source.decimal,
     )
     parse = arrow_csv.ParseOptions(delimiter=source.delimiter)
     read = arrow_csv.ReadOptions(
-        block_size=BLOCK, column_names=unique_names(source.header), skip_rows=1
+        block_size=BLOCK,
+        column_names=unique_names(source.header),
+        skip_rows=1,
+        encoding="utf-8" if source.encoding.startswith("utf-8") else source.encoding,
     )
     try:
         with source.open_bytes() as file:
@@ -81,11 +85,13 @@ def broken_row(source: Source, numbers: Sequence[str], error: Exception) -> Inpu
                     f"{len(row)}: {source.delimiter.join(row)!r:.60}"
                 )
             for place, name in places:
-                if not _is_number(row[place]):
+                if not _is_number(row[place].replace(source.decimal, ".")):
                     return InputError(
                         f"{source.path}, row {rows.line_num}, column {name!r}: expected a number, "
                         f"got {row[place]!r:.40}"
                     )
+    if "UTF8" in str(error):
+        return InputError(f"{source.path} is not in UTF-8 throughout: save it as UTF-8")
     return damaged(source.path, error)
 
 

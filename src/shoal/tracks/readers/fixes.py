@@ -12,7 +12,7 @@ from shoal.tracks.arena import Arena, arena_of
 from shoal.tracks.readers.clock import Clock, clock_of_frames, clock_of_times
 from shoal.tracks.readers.geography import centre_of, projection_notes, to_metres
 from shoal.tracks.readers.source import ReadOptions
-from shoal.tracks.record import Tracks
+from shoal.tracks.record import Tracks, warn
 
 PER_ROW = ("group", "animal", "x", "y", "frame", "time", "heading", "fps", "arena", "row")
 Numbers = Float[np.ndarray, " fixes"]
@@ -182,6 +182,15 @@ def one_group(fixes: Fixes, label: str, options: ReadOptions) -> Tracks:
         time = time - time[0]
     timed = fixes.time is not None or fps is not None
     known, odd = _settled(fixes, animal, names)
+    if fixes.logged and len(names) > 1:
+        seen = np.isfinite(positions[:, 0]).reshape(frames, -1).sum(axis=1)
+        alone = float((seen == 1).sum() / max(1, (seen > 0).sum()))
+        if alone > 0.9:
+            odd.append(
+                f"in {alone:.0%} of the frames with any animal only one is seen: they are hardly "
+                "ever seen at the same time, so there are no neighbours to speak of"
+            )
+            warn(f"{label}: {odd[-1]}")
     return Tracks.from_arrays(
         positions.reshape(frames, len(names), 2),
         fps=clock.fps if timed else None,

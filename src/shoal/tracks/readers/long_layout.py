@@ -98,7 +98,7 @@ def layout_of(header: Sequence[str], mapping: Mapping[str, str]) -> Layout:
     if missing:
         raise InputError(
             f"there is no column for {missing} (columns found: {', '.join(header)}): say which "
-            f"it is, for example columns={{{missing!r}: {header[0]!r}}}"
+            f"it is with columns={{{missing!r}: …}} or --columns {missing}=…"
         )
     units = {plain[columns[role]][1] for role in ("x", "y") if role in columns}
     if len(units) > 1:

@@ -125,6 +125,13 @@ def fixes_of(
         file=str(path),
         first_row=start,
     )
+    known = [n for n in rows.schema.names if split_unit(n)[0] in ROLES["individual"]]
+    rivals = [n for n in layout.others if split_unit(n)[0] in ROLES["individual"]]
+    if "individual" in layout and known and rivals:
+        notes.append(
+            f"individuals are told apart by column {layout['individual']!r}, not by "
+            f"{', '.join(map(repr, rivals))}"
+        )
     kept = np.ones(rows.num_rows, dtype=bool)
     for flag, bad, words in flag_columns(layout):
         flags = np.array([str(v).strip().lower() in bad for v in _plain(rows, flag).to_pylist()])
@@ -160,7 +167,8 @@ def is_numeric(source: Source, name: str) -> bool:
     place = source.header.index(name)
     rows = csv.reader(source.lines[1:], delimiter=source.delimiter)
     words = [row[place] for row in rows if len(row) > place and row[place]]
-    return bool(words) and re.fullmatch(r"[-+]?\d*\.?\d*([eE][-+]?\d+)?", words[0]) is not None
+    number = r"[-+]?\d*[.,]?\d*([eE][-+]?\d+)?"
+    return bool(words) and re.fullmatch(number, words[0].strip()) is not None
 
 
 def _codes(
@@ -226,6 +234,11 @@ def _times(
     import pandas as pd  # noqa: PLC0415
 
     words = column.to_pandas()
+    clock = words.dropna().str.fullmatch(r"\s*\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?\s*")
+    if "date" not in layout and len(clock) == len(words) and bool(clock.all()):
+        whole = words.str.strip().str.replace(",", ".")
+        whole = whole.where(whole.str.count(":") == 2, whole + ":00")
+        return pd.to_timedelta(whole).dt.total_seconds().to_numpy(), False
     if "date" in layout:
         words = _plain(rows, layout["date"]).to_pandas() + " " + words.str.zfill(8)
     stamps = pd.to_datetime(words, errors="coerce", utc=True, format="ISO8601")

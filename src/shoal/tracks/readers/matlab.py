@@ -120,6 +120,7 @@ def read_drives(source: Source, options: ReadOptions) -> list[Tracks]:
                     unit="m",
                     individuals=names,
                     covariates={"role": roles, "trial": int(trial)},
+                    notes=["dog and shepherd are landmarks, not members of the group"],
                     group=f"trial{trial}_drive{drive}",
                 )
             )

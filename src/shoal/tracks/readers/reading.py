@@ -11,11 +11,12 @@ import numpy as np
 
 from shoal.errors import InputError
 from shoal.tracks.collection import Collection
+from shoal.tracks.preparing import jump_notes
 from shoal.tracks.readers.fixes import Fixes, assembled, joined
 from shoal.tracks.readers.geography import centre_of
 from shoal.tracks.readers.registry import Format, format_named, recognised
 from shoal.tracks.readers.source import ReadOptions, Source
-from shoal.tracks.record import Tracks
+from shoal.tracks.record import Tracks, warn
 
 ASIDE = {".json", ".md", ".txt.license", ".toml", ".log", ".avi", ".mp4", ".png", ".pdf", ".bib"}
 BESIDE = {"id_probabilities.csv", "areas.csv", "attributes.json", "readme.txt", "provenance.md"}
@@ -164,7 +165,15 @@ def _read(path: Path, chosen: Format | None, options: ReadOptions) -> _Read:
 def _tracks(part: _Read, options: ReadOptions) -> list[Tracks]:
     content = part.content
     found = assembled(content, options) if isinstance(content, Fixes) else content
-    return [Tracks(one.data.assign_attrs(format=part.format.name)) for one in found]
+    return [_told(one, part.format.name) for one in found]
+
+
+def _told(tracks: Tracks, name: str) -> Tracks:
+    """With the format's name, and a warning of jumps that must be errors."""
+    jumps = jump_notes(tracks)
+    for sentence in jumps:
+        warn(f"{tracks.group}: {sentence}" if tracks.group else sentence)
+    return Tracks(tracks.data.assign_attrs(format=name)).noted(*jumps)
 
 
 def _animals_together(parts: list[_Read], root: Path, options: ReadOptions) -> list[Tracks]:
@@ -186,7 +195,7 @@ def _animals_together(parts: list[_Read], root: Path, options: ReadOptions) -> l
         note = f"{len(fixes_list)} files of one animal each make one group"
         whole = joined(fixes_list, label)
         made = assembled(replace(whole, notes=(*whole.notes, note)), options)
-        found += [Tracks(one.data.assign_attrs(format=parts[0].format.name)) for one in made]
+        found += [_told(one, parts[0].format.name) for one in made]
     return found
 
 

@@ -236,6 +236,7 @@ def recognised(source: Source, options: ReadOptions) -> Format:
         for known, reason in reasons
         if not reason.startswith("no ") or source.kind in reason
     ]
+    telling.sort(key=lambda words: not words.startswith(("csv:", "parquet:")))
     others = [known.name for known, reason in reasons if f"{known.name}: {reason}" not in telling]
     raise InputError(
         f"{source.path} is in no format that can be read ({source.words}). "

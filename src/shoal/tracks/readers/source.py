@@ -1,8 +1,10 @@
 """A file as a reader sees it: what kind it is, its header, its first rows."""
 
+import codecs
 import csv
 import gzip
 import io
+import re
 import zipfile
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,6 +21,13 @@ MAGIC = {
     b"PK\x03\x04": "zip",
     b"\x1f\x8b": "gzip",
     b"CDF": "netcdf3",
+}
+PICTURES = {
+    b"\x89PNG": "PNG picture",
+    b"\xff\xd8\xff": "JPEG picture",
+    b"GIF8": "GIF picture",
+    b"%PDF": "PDF document",
+    b"\xd0\xcf\x11\xe0": "workbook of old Excel: save it as CSV",
 }
 DELIMITERS = ",;\t"
 
@@ -57,7 +66,8 @@ class Source:
         """Of the container: text, hdf5, npy, npz, parquet, mat, netcdf3 or unknown."""
         kind = next((MAGIC[magic] for magic in MAGIC if self.start.startswith(magic)), None)
         if kind is None:
-            return "unknown" if b"\x00" in self.start else "text"
+            wide = self.start[:2] in (b"\xff\xfe", b"\xfe\xff")
+            return "text" if wide or b"\x00" not in self.start else "unknown"
         if kind == "zip":
             return "npz" if self._members(".npy") else "text"
         return "text" if kind == "gzip" else kind
@@ -65,7 +75,7 @@ class Source:
     def open(self) -> io.TextIOBase:
         """The text, unpacked where it is packed."""
         return io.TextIOWrapper(
-            self.open_bytes(), encoding="utf-8-sig", errors="replace", newline=""
+            self.open_bytes(), encoding=self.encoding, errors="replace", newline=""
         )
 
     def open_bytes(self) -> Any:
@@ -85,6 +95,29 @@ class Source:
                 return [name for name in archive.namelist() if name.lower().endswith(suffix)]
         except zipfile.BadZipFile as error:
             raise InputError(f"{self.path} is a damaged archive ({error}): truncated?") from error
+
+    @cached_property
+    def encoding(self) -> str:
+        """Of a text: UTF-8, or what Excel writes instead."""
+        with self.open_bytes() as file:
+            start = file.read(65536)
+        if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            return "utf-16"
+        try:
+            codecs.getincrementaldecoder("utf-8")().decode(start)
+        except UnicodeDecodeError:
+            return "cp1252"
+        return "utf-8-sig" if start[:3] == b"\xef\xbb\xbf" else "utf-8"
+
+    @cached_property
+    def decimal(self) -> str:
+        """A point, or the comma of tables whose columns it does not separate."""
+        if self.delimiter == ",":
+            return "."
+        fields = [field for line in self.lines[1:] for field in line.split(self.delimiter)]
+        commas = sum(re.fullmatch(r'"?[-+]?\d+,\d+"?', field) is not None for field in fields)
+        points = sum(re.fullmatch(r'"?[-+]?\d+\.\d+"?', field) is not None for field in fields)
+        return "," if commas > points else "."
 
     @cached_property
     def lines(self) -> list[str]:
@@ -161,7 +194,12 @@ class Source:
         """What the file is, for messages."""
         names = sorted(self.keys) if self.keys else self.header
         shown = ", ".join(names[:8]) + (" …" if len(names) > 8 else "")
-        return f"a {self.kind} file" + (f" with {shown}" if shown else "")
+        if self.kind == "hdf5" and "posterior" in self.keys:
+            return "a fit, not tracks"
+        for magic, picture in PICTURES.items():
+            if self.start.startswith(magic):
+                return f"a {picture}"
+        return f"{self.kind}" + (f" with {shown}" if shown else "")
 
 
 def damaged(path: Path, error: Exception) -> InputError:

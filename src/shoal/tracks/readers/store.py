@@ -359,7 +359,9 @@ def open_tracks(
     if kinds == {"text"}:
         spool = _Spool()
         origins = {
-            _spooled(source, layout, spool.path / f"{number:06d}.parquet"): source.path
+            _spooled(
+                source, layout, spool.path / f"{number:06d}.parquet", max(block_rows, 5_000)
+            ): source.path
             for number, source in enumerate(sources)
         }
         files = list(origins)
@@ -495,7 +497,7 @@ def _read(file: Any, path: Path, numbers: Sequence[int], columns: Sequence[str])
         raise damaged(path, error) from error
 
 
-def _spooled(source: Source, layout: Layout, path: Path) -> Path:
+def _spooled(source: Source, layout: Layout, path: Path, rows: int) -> Path:
     """A CSV as a temporary Parquet file, a block of it in memory at a time."""
     numeric = "time" in layout and is_numeric(source, layout["time"])
     writer = None
@@ -503,7 +505,7 @@ def _spooled(source: Source, layout: Layout, path: Path) -> Path:
         for batch in batches(source, *wanted_columns(layout, numeric)):
             if writer is None:
                 writer = parquet.ParquetWriter(path, batch.schema)
-            writer.write_batch(batch)
+            writer.write_batch(batch, row_group_size=rows)
     finally:
         if writer is not None:
             writer.close()
