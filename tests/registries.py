@@ -15,7 +15,7 @@ CUBE = shoal.StateSpace(
     shoal.Circular("a", bins=4), shoal.Circular("b", bins=3), shoal.Interval("c", (0, 1, 3))
 )
 FOLDED = shoal.StateSpace(shoal.Folded("angle", bins=12), shoal.Folded("other", bins=7))
-BEYOND = shoal.StateSpace(shoal.Interval("distance", (0.0, 1.0, 2.5, 6.0), "cm", beyond=True))
+BEYOND = shoal.StateSpace(shoal.Interval("distance", (0, 1, 2.5, 4, 5, 6), "cm", beyond=True))
 NUMBERED = shoal.StateSpace.discrete(15)
 
 
