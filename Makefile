@@ -27,6 +27,7 @@ test: check
 bench: setup
 	$(BIN)/python bench/gradient.py
 	$(BIN)/python bench/fits.py
+	$(BIN)/python bench/tracks.py
 
 docs: setup
 	$(BIN)/mkdocs build --strict --quiet
