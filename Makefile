@@ -28,6 +28,8 @@ bench: setup
 	$(BIN)/python bench/gradient.py
 	$(BIN)/python bench/fits.py
 	$(BIN)/python bench/tracks.py
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[bench]"
+	$(BIN)/python bench/simulation.py
 
 docs: setup
 	$(BIN)/mkdocs build --strict --quiet

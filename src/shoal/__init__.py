@@ -19,6 +19,15 @@ if TYPE_CHECKING:
         Product,
         VonMises,
     )
+    from shoal.checks import (
+        PredictiveCheck,
+        group_measures,
+        predictive_check,
+        summaries,
+    )
+    from shoal.figures.animation import (
+        animate,
+    )
     from shoal.lmdp import Solution, policy, solve, state_cost
     from shoal.passive import PassiveOperator, RandomWalk, TurningMixture, Uniform
     from shoal.posterior import (
@@ -31,7 +40,18 @@ if TYPE_CHECKING:
         Prior,
         load_fit,
     )
-    from shoal.simulation import simulate_decisions
+    from shoal.simulation import (
+        Couzin,
+        Flock,
+        Release,
+        Tank,
+        TankSettings,
+        Vicsek,
+        simulate,
+        simulate_decisions,
+        simulate_spp,
+        simulate_tank,
+    )
     from shoal.states import (
         Bearing,
         Circular,
@@ -54,6 +74,7 @@ if TYPE_CHECKING:
     from shoal.tracks import (
         Circle,
         Collection,
+        Periodic,
         Rectangle,
         Tracks,
         headings,
@@ -68,6 +89,7 @@ _HOME = {
     "tracks": (
         "Circle",
         "Collection",
+        "Periodic",
         "Rectangle",
         "Tracks",
         "headings",
@@ -103,11 +125,29 @@ _HOME = {
         "VonMises",
     ),
     "posterior": ("ADVI", "MAP", "NUTS", "Fit", "Laplace", "Model", "Prior", "load_fit"),
-    "simulation": ("simulate_decisions",),
+    "simulation": (
+        "Couzin",
+        "Flock",
+        "Release",
+        "Tank",
+        "TankSettings",
+        "Vicsek",
+        "simulate",
+        "simulate_decisions",
+        "simulate_spp",
+        "simulate_tank",
+    ),
     "tracks.readers": (
         "open_tracks",
         "read_guppies",
         "read_tracks",
+    ),
+    "figures.animation": ("animate",),
+    "checks": (
+        "PredictiveCheck",
+        "group_measures",
+        "predictive_check",
+        "summaries",
     ),
 }
 _WHERE = {name: package for package, names in _HOME.items() for name in names}
@@ -122,9 +162,11 @@ __all__ = [
     "Circle",
     "Circular",
     "Collection",
+    "Couzin",
     "Custom",
     "Distance",
     "Fit",
+    "Flock",
     "Folded",
     "Fourier",
     "Gaussian",
@@ -137,14 +179,19 @@ __all__ = [
     "NeighboursWithin",
     "OutputError",
     "PassiveOperator",
+    "Periodic",
+    "PredictiveCheck",
     "Prior",
     "Product",
     "RandomWalk",
     "Rectangle",
+    "Release",
     "Scene",
     "Solution",
     "Speed",
     "StateSpace",
+    "Tank",
+    "TankSettings",
     "TargetDistance",
     "TargetMisalignment",
     "Tracks",
@@ -152,19 +199,27 @@ __all__ = [
     "TurningAngle",
     "TurningMixture",
     "Uniform",
+    "Vicsek",
     "VonMises",
     "WallDistance",
     "__version__",
+    "animate",
     "count_transitions",
+    "group_measures",
     "headings",
     "load_fit",
     "open_tracks",
     "policy",
+    "predictive_check",
     "read_guppies",
     "read_tracks",
+    "simulate",
     "simulate_decisions",
+    "simulate_spp",
+    "simulate_tank",
     "solve",
     "state_cost",
+    "summaries",
 ]
 
 

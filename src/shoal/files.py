@@ -2,31 +2,43 @@
 
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from shoal.errors import OutputError
 
 
-def write_whole(path: Path, content: bytes | memoryview) -> None:
-    """Write beside and rename, so that the file is there whole or not at all."""
+@contextmanager
+def appearing_whole(path: Path) -> Iterator[Path]:
+    """A file beside the one wanted, which takes its name at the end, and goes with any error."""
     temporary = None
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
+        handle, name = tempfile.mkstemp(
+            prefix=f".{path.name}.", suffix=path.suffix.lower(), dir=path.parent
+        )
+        os.close(handle)
+        temporary = Path(name)
+        yield temporary
+        with temporary.open("rb+") as file:
             os.fsync(file.fileno())
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
+        temporary.chmod(0o644)
+        temporary.replace(path)
     except BaseException as error:
         if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
-        if not isinstance(error, OSError):
+            temporary.unlink(missing_ok=True)
+        if not isinstance(error, OSError) or isinstance(error, OutputError):
             raise
         raise OutputError(
             f"{path} could not be written ({error.strerror or error}): nothing was left behind; "
             "choose another place or make room"
         ) from error
+
+
+def write_whole(path: Path, content: bytes | memoryview) -> None:
+    """Write beside and rename, so that the file is there whole or not at all."""
+    with appearing_whole(path) as temporary:
+        temporary.write_bytes(content)
 
 
 def make_folder(path: Path) -> Path:

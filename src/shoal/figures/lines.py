@@ -117,7 +117,7 @@ def _draw_panel(axes: Axes, axis: Axis, panel: Panel, arrivals: Int[np.ndarray, 
     _shade_unvisited(axes, axis, arrivals)
     looks = zip(itertools.cycle(COLOURS), itertools.cycle(DASHES), strict=True)
     for curve, (colour, dash) in zip(panel.curves, looks, strict=False):
-        x, mean, lower, upper = _round(axis, curve.mean, curve.lower, curve.upper)
+        x, mean, lower, upper = round_circle(axis, curve.mean, curve.lower, curve.upper)
         axes.fill_between(x, lower, upper, color=colour, alpha=0.25, linewidth=0)
         exact = bool(np.array_equal(curve.lower, curve.upper, equal_nan=True))
         label = curve.label if exact else f"{curve.label}, 95 % interval"
@@ -125,13 +125,13 @@ def _draw_panel(axes: Axes, axis: Axis, panel: Panel, arrivals: Int[np.ndarray, 
         lone = np.isfinite(mean) & ~np.isfinite(np.roll(mean, 1)) & ~np.isfinite(np.roll(mean, -1))
         axes.plot(x[lone], mean[lone], ".", color=colour)  # no line leads to them
     if panel.truth is not None:
-        x, truth = _round(axis, panel.truth)
+        x, truth = round_circle(axis, panel.truth)
         axes.plot(x, truth, "o", mfc="none", mec=INK, ms=5, label="truth")
     axes.set_title(panel.title)
 
 
 def _draw_arrivals(axes: Axes, axis: Axis, arrivals: Int[np.ndarray, " bins"]) -> None:
-    x, counts, widths = _round(axis, arrivals.astype(float), axis.widths)
+    x, counts, widths = round_circle(axis, arrivals.astype(float), axis.widths)
     axes.bar(x, counts, width=0.8 * widths, color=GREY)
     axes.set_yscale("log")
     axes.set_xlabel(axis.label)
@@ -141,14 +141,16 @@ def _draw_arrivals(axes: Axes, axis: Axis, arrivals: Int[np.ndarray, " bins"]) -
 
 def _shade_unvisited(axes: Axes, axis: Axis, arrivals: Int[np.ndarray, " bins"]) -> None:
     """A grey field behind the states that were never entered."""
-    x, counts, widths = _round(axis, arrivals.astype(float), axis.widths)
+    x, counts, widths = round_circle(axis, arrivals.astype(float), axis.widths)
     label = UNVISITED
     for place, half in zip(x[counts == 0], widths[counts == 0] / 2, strict=True):
         axes.axvspan(place - half, place + half, color=GREY, alpha=0.18, linewidth=0, label=label)
         label = "_nolegend_"
 
 
-def _round(axis: Axis, *values: Float[np.ndarray, " bins"]) -> tuple[Float[np.ndarray, " n"], ...]:
+def round_circle(
+    axis: Axis, *values: Float[np.ndarray, " bins"]
+) -> tuple[Float[np.ndarray, " n"], ...]:
     """Places and values; on a circle the first state is shown again at the other end."""
     if not isinstance(axis, Circular):
         return axis.centres, *values

@@ -55,19 +55,19 @@ def cost_map(first: Axis, second: Axis, costs: CostMap, label: str, title: str =
         figure = Figure(figsize=(4.5 * len(panels) + 0.4, 4.4), layout="constrained")
         grid = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
         for axes, (name, values, colours, norm) in zip(grid, panels, strict=True):
-            limits = {} if norm is not None else _limits(values, seen)
+            limits = {} if norm is not None else limits_of(values, seen)
             mesh = axes.pcolormesh(
-                _edges(second), _edges(first), _turned(first, second, values), cmap=colours,
+                edges(second), edges(first), turned_round(first, second, values), cmap=colours,
                 norm=norm, rasterized=True, **limits,
             )  # fmt: skip
             words = "transitions into a state" if norm is not None else label
-            shown = "neither" if norm is not None else _extended(values, limits)
+            shown = "neither" if norm is not None else extended(values, limits)
             figure.colorbar(mesh, ax=axes, label=words, extend=shown, shrink=0.9)
             axes.set_title(name)
             axes.set_xlabel(second.label)
             if name != "arrivals":
                 _hatch(axes, first, second, seen)
-            _ticks(axes, first, second)
+            circle_ticks(axes, first, second)
         grid[0].set_ylabel(first.label)
         if not seen.all():
             figure.legend(
@@ -81,7 +81,7 @@ def cost_map(first: Axis, second: Axis, costs: CostMap, label: str, title: str =
     return figure
 
 
-def _limits(values: Float[np.ndarray, "a b"], seen: Bool[np.ndarray, "a b"]) -> dict[str, float]:
+def limits_of(values: Float[np.ndarray, "a b"], seen: Bool[np.ndarray, "a b"]) -> dict[str, float]:
     """Colours span the states that were entered."""
     inside = values[seen & np.isfinite(values)]
     if not inside.size:
@@ -90,7 +90,8 @@ def _limits(values: Float[np.ndarray, "a b"], seen: Bool[np.ndarray, "a b"]) -> 
     return {"vmin": low, "vmax": high if high > low else low + 1.0}
 
 
-def _extended(values: Float[np.ndarray, "a b"], limits: dict[str, float]) -> str:
+def extended(values: Float[np.ndarray, "a b"], limits: dict[str, float]) -> str:
+    """At which ends of the colours there is more."""
     if not limits:
         return "neither"
     above = bool(np.nanmax(values) > limits["vmax"])
@@ -100,7 +101,7 @@ def _extended(values: Float[np.ndarray, "a b"], limits: dict[str, float]) -> str
     )
 
 
-def _edges(axis: Axis) -> Float[np.ndarray, " edges"]:
+def edges(axis: Axis) -> Float[np.ndarray, " edges"]:
     """Where bins begin and end; a circle is shown from −180° to 180°, its seam bin cut in two."""
     if isinstance(axis, Circular):
         inner = axis.centres + axis.step / 2
@@ -109,7 +110,7 @@ def _edges(axis: Axis) -> Float[np.ndarray, " edges"]:
     return np.concatenate([[low], low + np.cumsum(axis.widths)])
 
 
-def _turned(
+def turned_round(
     first: Axis, second: Axis, values: Float[np.ndarray, "a b"]
 ) -> Float[np.ndarray, "c d"]:
     """The bin at ±180° shown at both ends."""
@@ -121,8 +122,8 @@ def _turned(
 
 def _hatch(axes: Axes, first: Axis, second: Axis, seen: Bool[np.ndarray, "a b"]) -> None:
     """Fine lines over every state that was never entered."""
-    low, left = _edges(first), _edges(second)
-    empty = np.argwhere(_turned(first, second, seen.astype(float)) == 0)
+    low, left = edges(first), edges(second)
+    empty = np.argwhere(turned_round(first, second, seen.astype(float)) == 0)
     corners = [
         [(left[j], low[i]), (left[j + 1], low[i]), (left[j + 1], low[i + 1]), (left[j], low[i + 1])]
         for i, j in empty
@@ -132,7 +133,8 @@ def _hatch(axes: Axes, first: Axis, second: Axis, seen: Bool[np.ndarray, "a b"])
     axes.add_collection(cells, autolim=False)
 
 
-def _ticks(axes: Axes, first: Axis, second: Axis) -> None:
+def circle_ticks(axes: Axes, first: Axis, second: Axis) -> None:
+    """Quarter turns, with ±180° as one place."""
     labels = [f"{tick}".replace("-", "−") if abs(tick) < 180 else "±180" for tick in TICKS]
     if isinstance(second, Circular):
         axes.set_xticks(TICKS, labels)

@@ -5,11 +5,12 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+from jaxtyping import Float
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from shoal.figures.style import BLUE, GREEN, GREY, INK, ORANGE, STYLE
-from shoal.tracks import Circle, Rectangle, Tracks
+from shoal.tracks import Circle, Periodic, Rectangle, Tracks
 
 MOST_PANELS = 30
 MOST_POINTS = 4_000
@@ -60,15 +61,15 @@ def trajectories(tracks: Sequence[Tracks], target: Any = None) -> Figure:
 
 def _draw(axes: Any, tracks: Tracks, target: Any) -> None:
     every = max(1, len(tracks.positions) // MOST_POINTS)
+    arena = tracks.arena
     for index, name in enumerate(tracks.individuals):
-        path = tracks.positions[::every, index]
+        path = _shown(tracks.positions[::every, index], tracks.arena)
         member = name in tracks.members
         axes.plot(*path.T, color=BLUE if member else ORANGE, lw=0.7, alpha=0.7 if member else 0.9)
         seen = np.flatnonzero(np.isfinite(tracks.positions[:, index, 0]))
         if member and seen.size:
-            axes.plot(*tracks.positions[seen[0], index], "o", color=INK, ms=2)
-    arena = tracks.arena
-    if isinstance(arena, Rectangle):
+            axes.plot(*_shown(tracks.positions[seen[:1], index], arena)[0], "o", color=INK, ms=2)
+    if isinstance(arena, Rectangle | Periodic):
         x = [arena.left, arena.right, arena.right, arena.left, arena.left]
         y = [arena.bottom, arena.bottom, arena.top, arena.top, arena.bottom]
         axes.plot(x, y, color=GREY, lw=1)
@@ -84,6 +85,15 @@ def _draw(axes: Any, tracks: Tracks, target: Any) -> None:
     if point is not None and not isinstance(point, str):
         axes.plot(*point, "P", color=GREEN, ms=8, mec="white", mew=0.5)
     axes.set_aspect("equal", adjustable="box")
+
+
+def _shown(path: Float[np.ndarray, "time 2"], arena: Any) -> Float[np.ndarray, "_ 2"]:
+    """A path; in a periodic box within it, and broken where it leaves on one side."""
+    if not isinstance(arena, Periodic):
+        return path
+    inside = arena.wrapped(path)
+    jumps = np.any(np.abs(np.diff(inside, axis=0)) > np.asarray(arena.sides) / 2, axis=1)
+    return np.insert(inside, np.flatnonzero(jumps) + 1, np.nan, axis=0)
 
 
 def _tallness(tracks: Sequence[Tracks]) -> float:

@@ -23,7 +23,7 @@ from shoal.states import (
     TurningAngle,
     WallDistance,
 )
-from shoal.tracks import Circle, Rectangle
+from shoal.tracks import Circle, Periodic, Rectangle
 
 KNOWN: dict[str, type] = {
     kind.__name__: kind
@@ -43,6 +43,7 @@ KNOWN: dict[str, type] = {
         NeighboursWithin,
         Rectangle,
         Circle,
+        Periodic,
         Uniform,
         RandomWalk,
         TurningMixture,
@@ -85,7 +86,7 @@ def described(specification: Any) -> dict[str, Any]:
     if KNOWN.get(kind) is type(specification) and is_dataclass(specification):
         values = {part.name: getattr(specification, part.name) for part in fields(specification)}
         nested = {
-            name: described(value) if type(value) in (Rectangle, Circle) else value
+            name: described(value) if type(value) in (Rectangle, Circle, Periodic) else value
             for name, value in values.items()
         }
         return {"kind": kind, **nested}

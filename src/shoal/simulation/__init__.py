@@ -1,5 +1,22 @@
-"""Groups that live by a policy."""
+"""Groups in motion: by a policy, or by the rules of a known model."""
 
+from shoal.simulation.couzin import Couzin
 from shoal.simulation.decisions import simulate_decisions
+from shoal.simulation.groups import simulate
+from shoal.simulation.release import Release
+from shoal.simulation.spp import Flock, simulate_spp
+from shoal.simulation.tank import Tank, TankSettings, simulate_tank
+from shoal.simulation.vicsek import Vicsek
 
-__all__ = ["simulate_decisions"]
+__all__ = [
+    "Couzin",
+    "Flock",
+    "Release",
+    "Tank",
+    "TankSettings",
+    "Vicsek",
+    "simulate",
+    "simulate_decisions",
+    "simulate_spp",
+    "simulate_tank",
+]

@@ -2,14 +2,13 @@
 
 from typing import Any
 
-import numpy as np
 from jaxtyping import Float
 
-from shoal.angles import difference
+from shoal.angles import difference, namespace
 from shoal.states.axes import Circular, Folded
 
-Steps = Float[np.ndarray, "time individuals 2"]
-PerAnimal = Float[np.ndarray, "time individuals"]
+Steps = Float[Any, "time individuals 2"]
+PerAnimal = Float[Any, "time individuals"]
 
 
 def angular_axis(name: str, bins: Any, absolute: bool) -> Circular | Folded:
@@ -19,8 +18,9 @@ def angular_axis(name: str, bins: Any, absolute: bool) -> Circular | Folded:
 
 def bearing(step: Steps, headings: PerAnimal) -> PerAnimal:
     """The turn from each heading to the direction of a step; NaN where either is undefined."""
-    known = np.isfinite(headings) & np.isfinite(step[..., 0]) & np.isfinite(step[..., 1])
-    known &= (step[..., 0] != 0) | (step[..., 1] != 0)
-    towards = np.rad2deg(np.arctan2(step[..., 1], step[..., 0]))
-    turn = difference(np.where(known, towards, 0.0), np.where(known, headings, 0.0))
-    return np.where(known, turn, np.nan)
+    xp = namespace(headings)
+    x, y = step[..., 0], step[..., 1]
+    known = xp.isfinite(headings) & xp.isfinite(x) & xp.isfinite(y) & ((x != 0) | (y != 0))
+    towards = xp.rad2deg(xp.arctan2(y, x))
+    turn = difference(xp.where(known, towards, 0.0), xp.where(known, headings, 0.0))
+    return xp.where(known, turn, xp.nan)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
+from shoal.angles import namespace
 from shoal.errors import InputError
 
 RESERVED = frozenset(
@@ -43,7 +44,7 @@ class Axis(ABC):
         """The width of every bin."""
 
     @abstractmethod
-    def locate(self, values: Float[np.ndarray, "*shape"]) -> Int[np.ndarray, "*shape"]:
+    def locate(self, values: Float[Any, "*shape"]) -> Int[Any, "*shape"]:
         """The bin of every value; −1 where a value is not finite or outside."""
 
     @property
@@ -110,12 +111,13 @@ class Circular(Axis):
         """The step, for every bin."""
         return np.full(self.bins, self.step)
 
-    def locate(self, values: Float[np.ndarray, "*shape"]) -> Int[np.ndarray, "*shape"]:
+    def locate(self, values: Float[Any, "*shape"]) -> Int[Any, "*shape"]:
         """The bin of every angle, however often it goes round; −1 where it is not finite."""
-        finite = np.isfinite(values)
-        turned = np.mod(np.where(finite, values, 0.0) + 180.0 + self.step / 2, 360.0)
-        index = np.floor(turned / self.step).astype(int) % self.bins
-        return np.where(finite, index, -1)
+        xp = namespace(values)
+        finite = xp.isfinite(values)
+        turned = xp.mod(xp.where(finite, values, 0.0) + 180.0 + self.step / 2, 360.0)
+        index = xp.floor(turned / self.step).astype(int) % self.bins
+        return xp.where(finite, index, -1)
 
 
 @dataclass(frozen=True)
@@ -169,10 +171,11 @@ class Folded(Axis):
         """The name with its unit, for figures."""
         return f"|{self.name.replace('_', ' ')}| ({self.unit})"
 
-    def locate(self, values: Float[np.ndarray, "*shape"]) -> Int[np.ndarray, "*shape"]:
+    def locate(self, values: Float[Any, "*shape"]) -> Int[Any, "*shape"]:
         """The bin of every angle, whatever its sign; −1 where it is not finite."""
+        xp = namespace(values)
         index = self.circle.locate(values)
-        return np.where(index >= 0, self.fold[index], -1)
+        return xp.where(index >= 0, xp.asarray(self.fold)[index], -1)
 
 
 @dataclass(frozen=True)
@@ -240,13 +243,14 @@ class Interval(Axis):
         name = self.name.replace("_", " ")
         return f"{name} ({', '.join(words)})" if words else name
 
-    def locate(self, values: Float[np.ndarray, "*shape"]) -> Int[np.ndarray, "*shape"]:
+    def locate(self, values: Float[Any, "*shape"]) -> Int[Any, "*shape"]:
         """The bin of every value; −1 where it is outside the edges or not finite."""
-        edges = np.asarray(self.edges)
-        top = np.inf if self.beyond else edges[-1]
-        inside = (values >= edges[0]) & (values <= top) & np.isfinite(values)
-        index = np.searchsorted(edges, values, side="right") - 1
-        return np.where(inside, np.minimum(index, self.size - 1), -1)
+        xp = namespace(values)
+        edges = xp.asarray(self.edges)
+        top = np.inf if self.beyond else self.edges[-1]
+        inside = (values >= edges[0]) & (values <= top) & xp.isfinite(values)
+        index = xp.searchsorted(edges, values, side="right") - 1
+        return xp.where(inside, xp.minimum(index, self.size - 1), -1)
 
 
 @dataclass(frozen=True)
@@ -278,8 +282,9 @@ class Numbered(Axis):
         """One, for every state."""
         return np.ones(self.count)
 
-    def locate(self, values: Float[np.ndarray, "*shape"]) -> Int[np.ndarray, "*shape"]:
+    def locate(self, values: Float[Any, "*shape"]) -> Int[Any, "*shape"]:
         """The number itself; −1 where it is not one of them."""
-        whole = np.isfinite(values) & (np.floor(values) == values)
+        xp = namespace(values)
+        whole = xp.isfinite(values) & (xp.floor(values) == values)
         inside = whole & (values >= 0) & (values < self.count)
-        return np.where(inside, np.where(inside, values, 0.0).astype(int), -1)
+        return xp.where(inside, xp.where(inside, values, 0.0).astype(int), -1)

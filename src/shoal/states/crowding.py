@@ -1,10 +1,12 @@
 """How many others are near."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
+from shoal.angles import namespace
 from shoal.errors import InputError
 from shoal.states.axes import Interval
 from shoal.states.scene import PerAnimal, Positions, Scene, by_frames
@@ -25,6 +27,7 @@ class NeighboursWithin:
     radius: Any
     most: Any = 8
     social: ClassVar[bool] = True
+    turn: ClassVar[int] = 0
 
     def __post_init__(self) -> None:
         """Check the numbers."""
@@ -41,11 +44,12 @@ class NeighboursWithin:
 
     def values(self, scene: Scene) -> PerAnimal:
         """Numbers, at most ``most``; NaN where the animal is not seen."""
-        return by_frames(scene, self._counted)
+        return by_frames(scene, partial(self._counted, scene))
 
-    def _counted(self, positions: Positions, headings: PerAnimal) -> PerAnimal:
-        gap = positions[:, :, None] - positions[:, None, :]
+    def _counted(self, scene: Scene, positions: Positions, headings: PerAnimal) -> PerAnimal:
+        xp = namespace(positions)
+        gap = scene.shortest(positions[:, :, None] - positions[:, None, :])
         with np.errstate(invalid="ignore"):
-            near = np.hypot(gap[..., 0], gap[..., 1]) <= self.radius
+            near = xp.hypot(gap[..., 0], gap[..., 1]) <= self.radius
         count = near.sum(axis=-1) - 1.0
-        return np.where(np.isfinite(positions[..., 0]), np.minimum(count, self.most), np.nan)
+        return xp.where(xp.isfinite(positions[..., 0]), xp.minimum(count, self.most), xp.nan)

@@ -21,6 +21,10 @@ class Custom:
     function
         Takes a Scene with ``positions`` (time, individuals, 2), ``headings`` (time, individuals)
         in degrees, ``fps`` and ``group``; gives an array (time, individuals), NaN for no value.
+    turn
+        What a turn by one degree adds to it: −1 for directions seen from the animal, 0 for what
+        turning leaves alone. None where that is not known: then groups cannot be simulated from
+        it. In a simulation the function gets one frame of many groups, one after the other.
 
     Examples
     --------
@@ -32,12 +36,15 @@ class Custom:
 
     axis: Any
     function: Any
+    turn: Any = None
     before: ClassVar[None] = None
 
     def __post_init__(self) -> None:
         """Check that the parts are what they should be."""
         if not isinstance(self.axis, Axis) or not callable(self.function):
             raise InputError("a custom feature is an axis and a function of a scene")
+        if self.turn not in (None, -1, 0):
+            raise InputError(f"a turn adds −1 or 0 to a feature, or nobody knows; got {self.turn}")
 
     def values(self, scene: Scene) -> PerAnimal:
         """What the function gives, checked."""

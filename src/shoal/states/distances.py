@@ -4,36 +4,51 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from jaxtyping import Float
 
+from shoal.angles import namespace
 from shoal.errors import InputError
 from shoal.states.angular import angular_axis, bearing
 from shoal.states.axes import Circular, Folded, Interval
 from shoal.states.scene import PerAnimal, Positions, Scene
 from shoal.states.targets import checked_target, target_places
-from shoal.tracks import Circle, Rectangle
+from shoal.tracks import Arena, Periodic, shortest
 
 
-def to_nearest(positions: Positions) -> Positions:
+def _gaps(positions: Positions, arena: Arena | None) -> Float[Any, "time individuals others 2"]:
+    """The step from each animal to each other."""
+    return shortest(positions[:, None, :] - positions[:, :, None], arena)
+
+
+def to_nearest(positions: Positions, arena: Arena | None = None) -> Positions:
     """The step from each animal to its nearest neighbour; NaN where it or all others are unseen."""
-    gap = positions[:, None, :] - positions[:, :, None]  # from the second axis to the third
-    distance = np.hypot(gap[..., 0], gap[..., 1])
-    own = np.arange(positions.shape[1])
-    distance[:, own, own] = np.inf
-    distance = np.where(np.isnan(distance), np.inf, distance)
-    nearest = np.argmin(distance, axis=2)
-    step = np.take_along_axis(gap, nearest[:, :, None, None], axis=2)[:, :, 0]
-    lonely = np.isinf(np.min(distance, axis=2))
-    return np.where(lonely[..., None], np.nan, step)
+    xp = namespace(positions)
+    gap = _gaps(positions, arena)
+    distance = xp.hypot(gap[..., 0], gap[..., 1])
+    own = np.eye(positions.shape[1], dtype=bool)
+    distance = xp.where(own | xp.isnan(distance), xp.inf, distance)
+    nearest = xp.argmin(distance, axis=2)
+    step = xp.take_along_axis(gap, nearest[:, :, None, None], axis=2)[:, :, 0]
+    lonely = xp.isinf(xp.min(distance, axis=2))
+    return xp.where(lonely[..., None], xp.nan, step)
 
 
-def to_centroid(positions: Positions) -> Positions:
-    """The step from each animal to the centroid of the others that are seen."""
-    seen = np.isfinite(positions).all(axis=-1)
-    placed = np.where(seen[..., None], positions, 0.0)
+def to_centroid(positions: Positions, arena: Arena | None = None) -> Positions:
+    """The step from each animal to the centroid of the others that are seen.
+
+    In a periodic box, where there is no centroid: the mean of the shortest steps to the others.
+    """
+    xp = namespace(positions)
+    seen = xp.isfinite(positions).all(axis=-1)
     others = seen.sum(axis=1, keepdims=True) - seen
-    total = placed.sum(axis=1, keepdims=True) - placed
-    centre = total / np.maximum(others, 1)[..., None]
-    return np.where((seen & (others > 0))[..., None], centre - placed, np.nan)
+    number = xp.maximum(others, 1)[..., None]
+    if isinstance(arena, Periodic):
+        gap = _gaps(positions, arena)
+        step = xp.where(xp.isfinite(gap), gap, 0.0).sum(axis=2) / number
+    else:
+        placed = xp.where(seen[..., None], positions, 0.0)
+        step = (placed.sum(axis=1, keepdims=True) - placed) / number - placed
+    return xp.where((seen & (others > 0))[..., None], step, xp.nan)
 
 
 STEPS = {"neighbour": to_nearest, "centroid": to_centroid}
@@ -41,12 +56,12 @@ STEPS = {"neighbour": to_nearest, "centroid": to_centroid}
 
 
 def _steps(scene: Scene, towards: str) -> Positions:
-    parts = [STEPS[towards](scene.positions[run]) for run in scene.blocks()]
-    return np.concatenate(parts) if parts else np.empty(scene.positions.shape)
+    parts = [STEPS[towards](scene.positions[run], scene.arena) for run in scene.blocks()]
+    return namespace(scene.positions).concatenate(parts)
 
 
 def _length(step: Positions) -> PerAnimal:
-    return np.hypot(step[..., 0], step[..., 1])
+    return namespace(step).hypot(step[..., 0], step[..., 1])
 
 
 def _check_towards(towards: str) -> None:
@@ -75,6 +90,7 @@ class Distance:
     unit: str = ""
     beyond: bool = False
     social: ClassVar[bool] = True
+    turn: ClassVar[int] = 0
 
     def __post_init__(self) -> None:
         """Check the edges and the word."""
@@ -109,6 +125,7 @@ class Bearing:
     bins: int = 36
     absolute: bool = False
     social: ClassVar[bool] = True
+    turn: ClassVar[int] = -1
 
     def __post_init__(self) -> None:
         """Check the word."""
@@ -148,6 +165,7 @@ class TargetDistance:
     unit: str = ""
     beyond: bool = False
     name: str = "target_distance"
+    turn: ClassVar[int] = 0
 
     def __post_init__(self) -> None:
         """Check the target and the edges."""
@@ -161,9 +179,10 @@ class TargetDistance:
 
     def values(self, scene: Scene) -> PerAnimal:
         """Distances, in the unit of the tracks."""
-        distance = _length(target_places(self.target, scene) - scene.positions)
+        distance = _length(scene.shortest(target_places(self.target, scene) - scene.positions))
         if isinstance(self.target, str) and self.target in scene.members:
-            distance[:, scene.members.index(self.target)] = np.nan  # nobody is away from itself
+            own = np.arange(distance.shape[1]) == scene.members.index(self.target)
+            distance = namespace(distance).where(own, np.nan, distance)  # nobody is its own goal
         return distance
 
 
@@ -184,9 +203,10 @@ class WallDistance:
     """
 
     edges: Any
-    arena: Rectangle | Circle | None = None
+    arena: Arena | None = None
     unit: str = ""
     beyond: bool = False
+    turn: ClassVar[int] = 0
 
     def __post_init__(self) -> None:
         """Check the edges."""
@@ -200,6 +220,8 @@ class WallDistance:
     def values(self, scene: Scene) -> PerAnimal:
         """Distances, in the unit of the tracks; NaN outside."""
         arena = self.arena or scene.arena
+        if isinstance(arena, Periodic):
+            raise InputError(f"a periodic box has no walls to be away from: {arena}")
         if arena is None:
             raise InputError(
                 f"the walls around group {scene.group!r} are not known: give "
@@ -207,4 +229,4 @@ class WallDistance:
                 "--arena on the command line"
             )
         distance = arena.distance(scene.positions)
-        return np.where(distance >= 0, distance, np.nan)
+        return namespace(distance).where(distance >= 0, distance, np.nan)

@@ -1,17 +1,20 @@
 """How far an animal points away from its neighbours, and from where it may want to go."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from jaxtyping import Bool, Float
 
-from shoal.angles import difference
+from shoal.angles import difference, namespace
 from shoal.errors import InputError
 from shoal.states.angular import angular_axis, bearing
 from shoal.states.axes import Circular, Folded
 from shoal.states.scene import PerAnimal, Positions, Scene, by_frames
 from shoal.states.targets import checked_target, target_places
+
+Known = Bool[Any, "time individuals"]
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,7 @@ class LocalMisalignment:
     absolute: bool = False
     name: str = "local_misalignment"
     social: ClassVar[bool] = True
+    turn: ClassVar[int] = -1
 
     def __post_init__(self) -> None:
         """Check the neighbourhood."""
@@ -63,65 +67,62 @@ class LocalMisalignment:
         """Degrees in [−180, 180); NaN where the animal or all its neighbours have no heading."""
         if self.radius is None and self.nearest is None:
             return self._towards_all(scene.headings)
-        return by_frames(scene, self._towards_near)
+        return by_frames(scene, partial(self._towards_near, scene))
 
     def _towards_all(self, headings: PerAnimal) -> PerAnimal:
+        xp = namespace(headings)
         known, east, north = _directions(headings)
-        weight = np.broadcast_to(known.sum(axis=1, keepdims=True), known.shape).astype(float)
-        company = weight - known > 0  # alone with oneself one is not aligned with anybody
-        x = np.broadcast_to(east.sum(axis=1, keepdims=True), east.shape)
-        y = np.broadcast_to(north.sum(axis=1, keepdims=True), north.shape)
+        company = _count(known) - known > 0  # alone with oneself one is not aligned with anybody
+        x = xp.broadcast_to(east.sum(axis=1, keepdims=True), east.shape)
+        y = xp.broadcast_to(north.sum(axis=1, keepdims=True), north.shape)
         if not self.include_self:
-            weight, x, y = weight - known, x - east, y - north
-        return _turn(x, y, weight, known & company, headings)
+            x, y = x - east, y - north
+        return _turn(x, y, known & company, headings)
 
-    def _towards_near(self, positions: Positions, headings: PerAnimal) -> PerAnimal:
+    def _towards_near(self, scene: Scene, positions: Positions, headings: PerAnimal) -> PerAnimal:
         known, east, north = _directions(headings)
-        near = self._neighbours(positions, known).astype(float)
-        x, y = np.einsum("tij,tj->ti", near, east), np.einsum("tij,tj->ti", near, north)
-        company = known.sum(axis=1, keepdims=True) - known > 0
-        return _turn(x, y, near.sum(axis=-1), known & company, headings)
+        gap = scene.shortest(positions[:, :, None] - positions[:, None, :])
+        near = self._neighbours(gap, known).astype(float)
+        x, y = (near @ east[..., None])[..., 0], (near @ north[..., None])[..., 0]
+        return _turn(x, y, known & (_count(known) - known > 0), headings)
 
     def _neighbours(
-        self, positions: Positions, known: Bool[np.ndarray, "time individuals"]
-    ) -> Bool[np.ndarray, "time individuals individuals"]:
+        self, gap: Float[Any, "time individuals individuals 2"], known: Known
+    ) -> Bool[Any, "time individuals individuals"]:
         """Whose headings count for whom."""
-        animals = positions.shape[1]
-        own = np.arange(animals)
-        gap = positions[:, :, None] - positions[:, None, :]
-        distance = np.hypot(gap[..., 0], gap[..., 1])
-        usable = known[:, None, :] & np.isfinite(distance)
-        usable[:, own, own] = False
+        xp = namespace(gap)
+        own = np.eye(gap.shape[1], dtype=bool)
+        squared = gap[..., 0] ** 2 + gap[..., 1] ** 2
+        usable = known[:, None, :] & ~own
         if self.radius is not None:
             with np.errstate(invalid="ignore"):
-                near = usable & (distance <= self.radius)
+                near = usable & (squared <= self.radius**2)
         else:
-            order = np.argsort(np.where(usable, distance, np.inf), axis=-1, kind="stable")
-            rank = np.argsort(order, axis=-1, kind="stable")
+            usable &= xp.isfinite(squared)
+            order = xp.argsort(xp.where(usable, squared, xp.inf), axis=-1, stable=True)
+            rank = xp.argsort(order, axis=-1, stable=True)
             near = usable & (rank < (self.nearest or 0))
-        near[:, own, own] = known if self.include_self else False
-        return near
+        return near | (own & known[:, :, None]) if self.include_self else near
 
 
-def _directions(
-    headings: PerAnimal,
-) -> tuple[Bool[np.ndarray, "time individuals"], PerAnimal, PerAnimal]:
-    known = np.isfinite(headings)
-    theta = np.deg2rad(np.where(known, headings, 0.0))
-    return known, np.where(known, np.cos(theta), 0.0), np.where(known, np.sin(theta), 0.0)
+def _directions(headings: PerAnimal) -> tuple[Known, PerAnimal, PerAnimal]:
+    xp = namespace(headings)
+    known = xp.isfinite(headings)
+    theta = xp.deg2rad(xp.where(known, headings, 0.0))
+    return known, xp.where(known, xp.cos(theta), 0.0), xp.where(known, xp.sin(theta), 0.0)
 
 
-def _turn(
-    x: Float[np.ndarray, "time individuals"],
-    y: Float[np.ndarray, "time individuals"],
-    weight: Float[np.ndarray, "time individuals"],
-    known: Bool[np.ndarray, "time individuals"],
-    headings: PerAnimal,
-) -> PerAnimal:
-    towards = np.rad2deg(np.arctan2(y, x))
+def _count(known: Known) -> Any:
+    """How many headings are known in each frame."""
+    return known.sum(axis=1, keepdims=True)
+
+
+def _turn(x: PerAnimal, y: PerAnimal, known: Known, headings: PerAnimal) -> PerAnimal:
+    xp = namespace(headings)
+    towards = xp.rad2deg(xp.arctan2(y, x))
     # headings that cancel have no mean, whatever rounding leaves of their sum
-    defined = known & (np.hypot(x, y) > 1e-9 * np.maximum(weight, 1))
-    return np.where(defined, difference(towards, np.where(known, headings, 0.0)), np.nan)
+    defined = known & (xp.hypot(x, y) > 1e-9 * xp.maximum(_count(xp.isfinite(headings)), 1))
+    return xp.where(defined, difference(towards, xp.where(known, headings, 0.0)), xp.nan)
 
 
 @dataclass(frozen=True)
@@ -145,6 +146,7 @@ class TargetMisalignment:
     bins: int = 36
     absolute: bool = False
     name: str = "target_misalignment"
+    turn: ClassVar[int] = -1
 
     def __post_init__(self) -> None:
         """Check the target."""
@@ -157,4 +159,5 @@ class TargetMisalignment:
 
     def values(self, scene: Scene) -> PerAnimal:
         """Degrees in [−180, 180); NaN where the animal has no heading or is at the target."""
-        return bearing(target_places(self.target, scene) - scene.positions, scene.headings)
+        step = scene.shortest(target_places(self.target, scene) - scene.positions)
+        return bearing(step, scene.headings)

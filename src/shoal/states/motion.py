@@ -32,6 +32,7 @@ class Speed:
     frames: int = 1
     unit: str = ""
     beyond: bool = False
+    turn: ClassVar[int] = 0
 
     def __post_init__(self) -> None:
         """Check the edges and the frames."""
@@ -54,7 +55,7 @@ class Speed:
         places, n = scene.positions, self.frames
         speed = np.full(places.shape[:2], np.nan)
         if n < len(places):
-            moved = places[n:] - places[:-n]
+            moved = scene.shortest(places[n:] - places[:-n])
             seen = np.isfinite(places[..., 0])
             whole = np.all([seen[k : len(seen) - n + k] for k in range(n + 1)], axis=0)
             rate = (scene.fps or 1.0) / n
@@ -77,6 +78,7 @@ class TurningAngle:
     bins: int = 36
     absolute: bool = False
     before: ClassVar[int] = 1
+    turn: ClassVar[int] = 1
 
     @property
     def axis(self) -> Circular | Folded:

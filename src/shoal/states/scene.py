@@ -4,15 +4,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
-import numpy as np
 from jaxtyping import Float
 
+from shoal.angles import namespace
 from shoal.errors import InputError
 from shoal.states.axes import Axis
-from shoal.tracks import Arena, Tracks
+from shoal.tracks import Arena, Tracks, shortest
 
-Positions = Float[np.ndarray, "time individuals 2"]
-PerAnimal = Float[np.ndarray, "time individuals"]
+Positions = Float[Any, "time individuals 2"]
+PerAnimal = Float[Any, "time individuals"]
+"""NumPy's arrays, or JAX's inside a simulation, where every frame is that of another group."""
 BLOCK = 1 << 21
 """Pairs of animals in memory at a time."""
 
@@ -32,7 +33,7 @@ class Scene:
     places
         Where others than the members were, and members by name: (time, 2) each.
     arena
-        The walls, where known.
+        The walls or the periodic box, where known.
     members
         The names of those in ``positions``.
     centre
@@ -43,7 +44,7 @@ class Scene:
     headings: PerAnimal
     fps: float | None = None
     group: str = ""
-    places: Mapping[str, Float[np.ndarray, "time 2"]] = field(default_factory=dict)
+    places: Mapping[str, Float[Any, "time 2"]] = field(default_factory=dict)
     arena: Arena | None = None
     members: tuple[str, ...] = ()
     centre: tuple[float, float] | None = None
@@ -75,6 +76,10 @@ class Scene:
             tracks.members,
             tracks.centre,
         )
+
+    def shortest(self, step: Any) -> Any:
+        """Displacements (…, 2), by the shortest way round where the arena is periodic."""
+        return shortest(step, self.arena)
 
     def blocks(self) -> Iterator[slice]:
         """Runs of frames few enough to compare all animals with all."""
@@ -116,4 +121,4 @@ def frames_after(feature: Any) -> int:
 def by_frames(scene: Scene, distances: Any) -> PerAnimal:
     """A function of (positions, headings) that compares all animals with all, in runs of frames."""
     parts = [distances(scene.positions[run], scene.headings[run]) for run in scene.blocks()]
-    return np.concatenate(parts) if parts else np.empty(scene.headings.shape)
+    return namespace(scene.headings).concatenate(parts)

@@ -98,7 +98,7 @@ class StateSpace:
         except (TypeError, ValueError) as error:
             raise InputError(f"values are arrays of numbers of one shape ({error})") from error
         bins = [axis.locate(array) for axis, array in zip(self.axes, arrays, strict=True)]
-        missing = tuple(index < 0 for index in bins)
+        missing = tuple(np.asarray(index < 0) for index in bins)
         invalid = np.logical_or.reduce(missing)
         safe = tuple(np.where(invalid, 0, index) for index in bins)
         return np.where(invalid, -1, np.ravel_multi_index(safe, self.shape)), missing

@@ -37,7 +37,7 @@ def checked_point(target: Any) -> tuple[float, ...]:
     return tuple(point.tolist())
 
 
-def target_places(target: Target, scene: Scene) -> Float[np.ndarray, "_ 1 2"]:
+def target_places(target: Target, scene: Scene) -> Float[Any, "_ 1 2"]:
     """Where the target was in every frame, or once for all."""
     if isinstance(target, str):
         if target not in scene.places:

@@ -24,7 +24,7 @@ from shoal.states import (
     TurningAngle,
     WallDistance,
 )
-from shoal.tracks import Arena, Circle, Rectangle
+from shoal.tracks import Arena, Circle, Periodic, Rectangle
 
 FEATURES = {
     "local": "mean heading of the neighbours minus own; options bins, radius, nearest, others, "
@@ -163,7 +163,7 @@ def target_of(words: str) -> Any:
 
 
 def arena_of_words(words: str) -> Arena | None:
-    """``left,bottom,right,top`` or ``circle:x,y,radius``."""
+    """``left,bottom,right,top``, ``circle:x,y,radius`` or ``periodic:left,bottom,right,top``."""
     if not words:
         return None
     kind, _, rest = words.rpartition(":")
@@ -172,7 +172,12 @@ def arena_of_words(words: str) -> Arena | None:
         return Circle(*numbers)
     if kind in ("", "rectangle") and len(numbers) == 4:
         return Rectangle(*numbers)
-    raise InputError(f"an arena is left,bottom,right,top or circle:x,y,radius; got {words!r}")
+    if kind == "periodic" and len(numbers) == 4:
+        return Periodic(*numbers)
+    raise InputError(
+        "an arena is left,bottom,right,top, circle:x,y,radius or periodic:left,bottom,right,top; "
+        f"got {words!r}"
+    )
 
 
 def passive_of(words: str, space: StateSpace) -> Any:

@@ -1,4 +1,4 @@
-"""The walls around the animals: a rectangle or a circle."""
+"""Around the animals: the walls of a rectangle or a circle, or a box that has no edge."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float
 
+from shoal.angles import namespace
 from shoal.errors import InputError
 
-Points = Float[np.ndarray, "*shape 2"]
+Points = Float[Any, "*shape 2"]
 
 
 @dataclass(frozen=True)
@@ -28,13 +29,17 @@ class Rectangle:
         if not (self.left < self.right and self.bottom < self.top):
             raise InputError(f"a rectangle has left < right and bottom < top, got {self}")
 
-    def distance(self, points: Points) -> Float[np.ndarray, "*shape"]:
+    def distance(self, points: Points) -> Float[Any, "*shape"]:
         """From each point to the nearest wall, negative outside."""
+        xp = namespace(points)
         x, y = points[..., 0], points[..., 1]
-        inside = np.minimum.reduce([x - self.left, self.right - x, y - self.bottom, self.top - y])
-        beyond_x = np.maximum.reduce([self.left - x, x - self.right, np.zeros_like(x)])
-        beyond_y = np.maximum.reduce([self.bottom - y, y - self.top, np.zeros_like(y)])
-        return np.where(inside >= 0, inside, -np.hypot(beyond_x, beyond_y))
+        inside_x, inside_y = (
+            xp.minimum(x - self.left, self.right - x),
+            xp.minimum(y - self.bottom, self.top - y),
+        )
+        inside = xp.minimum(inside_x, inside_y)
+        beyond = xp.hypot(xp.minimum(inside_x, 0.0), xp.minimum(inside_y, 0.0))
+        return xp.where(inside >= 0, inside, -beyond)
 
     def holds(self, points: Points) -> Bool[np.ndarray, "*shape"]:
         """Which points lie inside."""
@@ -64,10 +69,10 @@ class Circle:
         if not self.radius > 0:
             raise InputError(f"a circle has a positive radius, got {self.radius}")
 
-    def distance(self, points: Points) -> Float[np.ndarray, "*shape"]:
+    def distance(self, points: Points) -> Float[Any, "*shape"]:
         """From each point to the wall, negative outside."""
-        away = np.hypot(points[..., 0] - self.x, points[..., 1] - self.y)
-        return np.asarray(self.radius - away)
+        away = namespace(points).hypot(points[..., 0] - self.x, points[..., 1] - self.y)
+        return self.radius - away
 
     def holds(self, points: Points) -> Bool[np.ndarray, "*shape"]:
         """Which points lie inside."""
@@ -78,7 +83,57 @@ class Circle:
         return Circle(factor * self.x + shift[0], factor * self.y + shift[1], factor * self.radius)
 
 
-Arena = Rectangle | Circle
+@dataclass(frozen=True)
+class Periodic:
+    """A box without walls: who leaves on one side comes back on the other.
+
+    Distances and directions between places are those of the shortest way. A position may be
+    written with any number of turns round the box.
+    """
+
+    left: Any
+    bottom: Any
+    right: Any
+    top: Any
+
+    def __post_init__(self) -> None:
+        """Check the sides."""
+        box = Rectangle(self.left, self.bottom, self.right, self.top)
+        for name in ("left", "bottom", "right", "top"):
+            object.__setattr__(self, name, getattr(box, name))
+
+    @property
+    def sides(self) -> tuple[float, float]:
+        """The lengths of the box along x and y."""
+        return self.right - self.left, self.top - self.bottom
+
+    def shortest(self, step: Any) -> Any:
+        """Displacements (…, 2), each by the shortest way round; takes and gives any arrays."""
+        sides = np.asarray(self.sides)
+        return step - sides * (step * (1 / sides)).round()
+
+    def wrapped(self, points: Any) -> Any:
+        """The same places inside the box; takes and gives any arrays."""
+        corner, sides = np.asarray((self.left, self.bottom)), np.asarray(self.sides)
+        return corner + (points - corner) % sides
+
+    def holds(self, points: Points) -> Bool[np.ndarray, "*shape"]:
+        """Which points lie inside: all that are places."""
+        return np.asarray(np.isfinite(points).all(axis=-1))
+
+    def scaled(self, factor: float, shift: tuple[float, float]) -> "Periodic":
+        """The box of tracks whose places p became factor · p + shift."""
+        box = Rectangle(self.left, self.bottom, self.right, self.top).scaled(factor, shift)
+        return Periodic(box.left, box.bottom, box.right, box.top)
+
+
+Walls = Rectangle | Circle
+Arena = Rectangle | Circle | Periodic
+
+
+def shortest(step: Any, arena: Arena | None) -> Any:
+    """Displacements (…, 2) as they are, or in a periodic box by the shortest way round."""
+    return arena.shortest(step) if isinstance(arena, Periodic) else step
 
 
 def arena_of(words: str) -> Arena:
@@ -88,11 +143,13 @@ def arena_of(words: str) -> Arena:
     Rectangle(left=0.0, bottom=0.0, right=2.0, top=1.0)
     """
     kind, _, rest = words.strip().rstrip(")").partition("(")
-    kinds: dict[str, Any] = {"Rectangle": Rectangle, "Circle": Circle}
+    kinds: dict[str, Any] = {"Rectangle": Rectangle, "Circle": Circle, "Periodic": Periodic}
     try:
         return kinds[kind](*(float(part.partition("=")[2]) for part in rest.split(",")))
     except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"expected Rectangle(…) or Circle(…), got {words!r:.80}") from error
+        raise InputError(
+            f"expected Rectangle(…), Circle(…) or Periodic(…), got {words!r:.80}"
+        ) from error
 
 
 def _numbers(values: tuple[Any, ...], names: str) -> tuple[float, ...]:

@@ -4,10 +4,14 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from shoal.errors import InputError
+from shoal.tracks.arena import Arena, shortest
 
 
 def headings(
-    positions: Float[np.ndarray, "time individuals 2"], frames: int = 1, minimum_step: float = 0.0
+    positions: Float[np.ndarray, "time individuals 2"],
+    frames: int = 1,
+    minimum_step: float = 0.0,
+    arena: Arena | None = None,
 ) -> Float[np.ndarray, "time individuals"]:
     """Degrees, counter-clockwise from the x-axis, in [−180, 180); NaN where there is none.
 
@@ -23,6 +27,8 @@ def headings(
     minimum_step
         A displacement no longer than this gives no heading: a resting animal has none, and keeps
         the one it had, until it is lost from sight.
+    arena
+        In a periodic box displacements go the shortest way round.
     """
     if frames < 1:
         raise InputError(f"headings need a displacement over 1 frame or more, got {frames}")
@@ -30,7 +36,7 @@ def headings(
         raise InputError(f"a minimum step is 0 or more, got {minimum_step}")
     moved = np.full_like(positions, np.nan)
     if frames < len(positions):
-        moved[:-frames] = positions[frames:] - positions[:-frames]
+        moved[:-frames] = shortest(positions[frames:] - positions[:-frames], arena)
     seen = np.isfinite(positions).all(axis=-1)
     for offset in range(1, frames):  # an animal lost on the way may have gone anywhere
         moved[:-offset][~seen[offset:]] = np.nan

@@ -8,7 +8,7 @@ from jaxtyping import Bool, Float
 from scipy.signal import savgol_filter
 
 from shoal.errors import InputError
-from shoal.tracks.arena import Circle, Rectangle
+from shoal.tracks.arena import Circle, Periodic, Rectangle
 from shoal.tracks.record import Tracks
 
 OPEN = (-np.inf, np.inf)
@@ -128,9 +128,9 @@ def flip_y(tracks: Tracks) -> Tracks:
     if "heading" in flipped:
         angle = -flipped["heading"]
         flipped = flipped.assign(heading=angle.where(angle < 180.0, angle - 360.0))
-    if isinstance(tracks.arena, Rectangle):
+    if isinstance(tracks.arena, Rectangle | Periodic):
         a = tracks.arena
-        flipped = flipped.assign_attrs(arena=repr(Rectangle(a.left, -a.top, a.right, -a.bottom)))
+        flipped = flipped.assign_attrs(arena=repr(type(a)(a.left, -a.top, a.right, -a.bottom)))
     elif isinstance(tracks.arena, Circle):
         c = tracks.arena
         flipped = flipped.assign_attrs(arena=repr(Circle(c.x, -c.y, c.radius)))

@@ -136,7 +136,7 @@ class Tracks:
             attributes["centre"] = [float(part) for part in centre]
         coordinates = {"time": clock, "individuals": names, "space": list(SPACE)}
         bare = cls(xr.Dataset(variables, coordinates, attributes))
-        return bare.with_covariates(**(covariates or {}))
+        return bare.with_covariates(**covariates) if covariates else bare
 
     @property
     def positions(self) -> Float[np.ndarray, "time individuals 2"]:
@@ -179,7 +179,7 @@ class Tracks:
 
     @property
     def arena(self) -> Arena | None:
-        """The walls, where known."""
+        """The walls or the periodic box, where known."""
         words = self.data.attrs.get("arena")
         return None if words is None else arena_of(words)
 
@@ -259,7 +259,7 @@ class Tracks:
     ) -> Float[np.ndarray, "time individuals"]:
         """Headings in degrees: from displacements, or with ``tracker`` as the file gave them."""
         if not tracker:
-            return headings(self.positions, frames, minimum_step)
+            return headings(self.positions, frames, minimum_step, self.arena)
         if "heading" not in self.data:
             raise InputError("the tracker gave no headings: take them from displacements")
         return self.data["heading"].values

@@ -1,0 +1,45 @@
+"""Does the model hold: measures and summaries of groups, observed and simulated."""
+
+from shoal.checks.arrival import target_distance, time_to_target
+from shoal.checks.measures import (
+    centroid,
+    cohesion,
+    group_speed,
+    median_speed,
+    misalignment_spread,
+    nearest_distance,
+    polarisation,
+    rotation,
+    speeds,
+    straightness,
+)
+from shoal.checks.motion import Motion
+from shoal.checks.predictive import Measure, PredictiveCheck, predictive_check
+from shoal.checks.summarising import SUMMARIES, Summary, group_measures, summaries
+from shoal.checks.turning import autocorrelation, pooled_autocorrelation, turning_angles
+
+__all__ = [
+    "SUMMARIES",
+    "Measure",
+    "Motion",
+    "PredictiveCheck",
+    "Summary",
+    "autocorrelation",
+    "centroid",
+    "cohesion",
+    "group_measures",
+    "group_speed",
+    "median_speed",
+    "misalignment_spread",
+    "nearest_distance",
+    "polarisation",
+    "pooled_autocorrelation",
+    "predictive_check",
+    "rotation",
+    "speeds",
+    "straightness",
+    "summaries",
+    "target_distance",
+    "time_to_target",
+    "turning_angles",
+]

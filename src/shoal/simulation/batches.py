@@ -1,0 +1,135 @@
+"""Many groups at once: designs put side by side, run in batches, and taken apart again."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float, Int
+
+from shoal.progress import Report
+from shoal.simulation.behaviour import Behaviour
+from shoal.simulation.designs import Design
+from shoal.simulation.program import Batch, Setting, run_groups
+
+MOST = 4_000_000
+"""Animals times frames in a batch: 64 MB of places."""
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What became of one group; ``origin`` and ``destination`` where decisions were recorded."""
+
+    design: Design
+    replicate: int
+    positions: Float[np.ndarray, "moments individuals 2"]
+    headings: Float[np.ndarray, "moments individuals"]
+    stateless: int
+    origin: Int[np.ndarray, "_ individuals"] | None = None
+    destination: Int[np.ndarray, "_ individuals"] | None = None
+
+
+@dataclass(frozen=True)
+class Course:
+    """How groups are run: what happens at walls, when they end, and whether decisions are kept."""
+
+    walls: str = "reflect"
+    stop: str = ""
+    decisions: bool = False
+
+
+def run_designs(
+    behaviour: Behaviour,
+    designs: Sequence[Design],
+    replicates: int,
+    seed: int,
+    course: Course,
+    report: Report,
+) -> Iterator[Outcome]:
+    """Every design as often as asked; each group's randomness is its own, whoever runs beside it.
+
+    Groups are numbered with the design fastest.
+    """
+    jobs = [
+        (replicate * len(designs) + number, replicate, design)
+        for replicate in range(replicates)
+        for number, design in enumerate(designs)
+    ]
+    names = _shared_names(designs)
+    done = 0
+    for kind, mine in _alike(jobs).items():
+        animals = max(len(job[2].members) for job in mine)
+        steps = max(job[2].steps for job in mine)
+        size = max(1, min(len(mine), MOST // (animals * (steps + 1))))
+        arena, fps = mine[0][2].arena, mine[0][2].fps
+        members = names if names is not None else tuple(str(n) for n in range(animals))
+        setting = Setting(members, fps, arena, course.walls, course.stop, course.decisions)
+        for first in range(0, len(mine), size):
+            part = mine[first : first + size]
+            padded = part + [part[-1]] * (size - len(part))  # one shape, one compilation
+            batch = _batch(padded, animals, steps, kind[2], seed)
+            run = run_groups(behaviour, setting, batch, jax.random.key(seed))
+            yield from _apart(part, jax.tree.map(np.asarray, run))
+            done += len(part)
+            report("simulating", done, len(jobs))
+
+
+def _shared_names(designs: Sequence[Design]) -> tuple[str, ...] | None:
+    """The members' names, where all groups have the same."""
+    names = {design.members for design in designs}
+    return names.pop() if len(names) == 1 else None
+
+
+def _alike(jobs: Sequence[Any]) -> dict[Any, list[Any]]:
+    """Groups that one program can run: of one arena, frame rate and set of landmarks."""
+    kinds: dict[Any, list[Any]] = {}
+    for job in jobs:
+        design = job[2]
+        kinds.setdefault((design.arena, design.fps, tuple(design.places)), []).append(job)
+    return kinds
+
+
+def _batch(
+    jobs: Sequence[Any], animals: int, steps: int, landmarks: Sequence[str], seed: int
+) -> Batch:
+    """Groups side by side; those with fewer animals or frames are filled up with nobody."""
+    count = len(jobs)
+    positions = np.full((count, animals, 2), np.nan)
+    headings = np.full((count, animals), np.nan)
+    lengths = np.zeros((count, steps, animals))
+    places = {name: np.full((count, steps, 2), np.nan) for name in landmarks}
+    goal, reach = np.zeros((count, 2)), np.zeros(count)
+    for row, (number, _, design) in enumerate(jobs):
+        own = len(design.members)
+        start, moved = design.drawn(np.random.default_rng([seed, number]))
+        positions[row, :own], headings[row, :own] = start
+        lengths[row, : design.steps, :own] = moved
+        for name in landmarks:
+            places[name][row, : design.steps] = design.places[name]
+        if design.goal is not None:
+            goal[row], reach[row] = design.goal, design.reach
+    return Batch(
+        jnp.asarray(positions), jnp.asarray(headings), jnp.asarray(lengths),
+        {name: jnp.asarray(path) for name, path in places.items()},
+        jnp.asarray(goal), jnp.asarray(reach), jnp.asarray([job[0] for job in jobs]),
+    )  # fmt: skip
+
+
+def _apart(jobs: Sequence[Any], run: Any) -> Iterator[Outcome]:
+    for row, (_, replicate, design) in enumerate(jobs):
+        own = len(design.members)
+        last = min(int(run.going[row].sum()), design.steps + 1)
+        decided = [
+            None if part is None else part[row, : last - 1, :own]
+            for part in (run.origin, run.destination)
+        ]
+        yield Outcome(
+            design,
+            replicate,
+            run.positions[row, :last, :own],
+            run.headings[row, :last, :own],
+            int(run.stateless[row]),
+            *decided,
+        )

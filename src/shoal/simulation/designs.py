@@ -1,0 +1,217 @@
+"""What is given before a simulation begins: who, where, how fast, for how long."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from shoal.errors import InputError
+from shoal.simulation.release import Release, Start, observed_start
+from shoal.simulation.speeds import Lengths, Speeds, observed_lengths, speeds_of
+from shoal.simulation.walls import WALLS
+from shoal.states.targets import checked_point
+from shoal.tracks import Arena, Tracks, shortest
+
+STOPS = ("one", "all")
+Point = tuple[float, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """One group to be: its members, start, speeds, surroundings and length."""
+
+    label: str
+    members: tuple[str, ...]
+    steps: int
+    start: Release | Start
+    speeds: Speeds
+    fps: float | None = None
+    length_unit: str = ""
+    arena: Arena | None = None
+    places: dict[str, Float[np.ndarray, "steps 2"]] = field(default_factory=dict)
+    goal: Point | None = None
+    reach: float = 0.0
+    covariates: dict[str, Any] = field(default_factory=dict)
+
+    def drawn(self, rng: np.random.Generator) -> tuple[Start, Lengths]:
+        """Places and headings to start from, and how far each animal moves in every frame."""
+        start = self.start.drawn(rng, self.arena) if isinstance(self.start, Release) else self.start
+        return start, self.speeds.drawn(rng, self.steps, len(self.members))
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """The choices that a user makes for all groups.
+
+    Parameters
+    ----------
+    steps
+        Frames after the start; None: as many as the tracks have.
+    speed
+        See ``speeds_of``.
+    arena
+        Walls or a periodic box; None: those that the tracks know; ``"unbounded"``: none.
+    walls
+        ``"reflect"`` or ``"slide"``.
+    stop
+        ``"one"`` or ``"all"``: a group ends when one of its members, or all, are at the target.
+    target, reach
+        The point to stop at, for all or by group, and how near is there. None: the target of the
+        policy, and as near as an observed animal came, two steps at least.
+    fps
+        Frames per second of a release; tracks know their own.
+    """
+
+    steps: Any = None
+    speed: Any = None
+    arena: Any = None
+    walls: Any = "reflect"
+    stop: Any = None
+    target: Any = None
+    reach: Any = None
+    fps: Any = None
+    length_unit: str = ""
+    heading_frames: Any = 1
+    minimum_step: Any = 0.0
+    tracker_headings: Any = False
+
+    def __post_init__(self) -> None:
+        """Check the words and numbers."""
+        if self.steps is not None and not (hasattr(self.steps, "__index__") and self.steps >= 1):
+            raise InputError(f"steps are a whole number, 1 or more; got {self.steps!r}")
+        if self.walls not in WALLS:
+            raise InputError(f"walls are one of {', '.join(WALLS)}; got {self.walls!r}")
+        if self.stop not in (None, *STOPS):
+            raise InputError(f"stop is None, 'one' or 'all'; got {self.stop!r}")
+        if isinstance(self.arena, str) and self.arena != "unbounded":
+            raise InputError(
+                "an arena is Rectangle(…), Circle(…), Periodic(…) or 'unbounded'; got "
+                f"{self.arena!r}"
+            )
+        if self.reach is not None and not (
+            np.isreal(self.reach) and np.isfinite(self.reach) and self.reach > 0
+        ):
+            raise InputError(f"the reach of a target is positive, got {self.reach!r}")
+        if self.fps is not None and not (
+            np.isreal(self.fps) and np.isfinite(self.fps) and self.fps > 0
+        ):
+            raise InputError(f"frames per second must be positive, got {self.fps!r}")
+
+    def designs(self, start: Any, landmarks: Sequence[str] = (), goal: Any = None) -> list[Design]:
+        """One design for each group to start from.
+
+        Parameters
+        ----------
+        start
+            Tracks, several Tracks or a Release.
+        landmarks
+            Whose places the behaviour needs, and that do not follow it.
+        goal
+            A target of the behaviour, where ``target`` is not given.
+        """
+        if isinstance(start, Release):
+            return [self._released(start, landmarks, goal)]
+        if start is None or isinstance(start, str) or not hasattr(start, "__iter__"):
+            raise InputError(
+                "a simulation starts from tracks, or from a rule such as shoal.Release(10, "
+                f"place=(0, 0)); got {start!r:.60}"
+            )
+        groups = list(start)
+        if not groups or not all(isinstance(group, Tracks) for group in groups):
+            raise InputError("a simulation starts from Tracks or from shoal.Release(…)")
+        return [self._observed(tracks, landmarks, goal) for tracks in groups]
+
+    def _released(self, release: Release, landmarks: Sequence[str], goal: Any) -> Design:
+        if landmarks:
+            raise InputError(
+                f"where {landmarks[0]!r} is in every frame must come from tracks: start from them"
+            )
+        if self.steps is None:
+            raise InputError("a release needs steps=, the number of frames to simulate")
+        arena = None if self.arena == "unbounded" else self.arena
+        members = tuple(str(number) for number in range(release.animals))
+        speeds = speeds_of(self.speed, None, self.fps)
+        point = None if self.stop is None else self._point("", goal)
+        if point is not None and self.reach is None:
+            raise InputError("to stop at the target, reach= must say how near is there")
+        fps = None if self.fps is None else float(self.fps)
+        return Design(
+            "", members, int(self.steps), release, speeds, fps, self.length_unit, arena,
+            goal=point, reach=float(self.reach or 0.0),
+        )  # fmt: skip
+
+    def _observed(self, tracks: Tracks, landmarks: Sequence[str], goal: Any) -> Design:
+        start, frame = observed_start(
+            tracks, self.heading_frames, self.minimum_step, self.tracker_headings
+        )
+        arena = (
+            tracks.arena
+            if self.arena is None
+            else None
+            if self.arena == "unbounded"
+            else self.arena
+        )
+        steps = len(tracks.positions) - 1 - frame if self.steps is None else int(self.steps)
+        if steps < 1:
+            raise InputError(f"group {tracks.group!r} has no frame after its start: give steps=")
+        if arena is not None:
+            there = np.isfinite(start[0][:, 0])
+            outside = there & ~arena.holds(np.where(there[:, None], start[0], 0.0))
+            if outside.any():
+                first = int(np.argmax(outside))
+                raise InputError(
+                    f"{tracks.members[first]!r} of group {tracks.group!r} starts at "
+                    f"{start[0][first].tolist()}, outside the arena {arena}"
+                )
+        point, reach = (None, 0.0) if self.stop is None else self.goal_of(tracks, goal)
+        return Design(
+            tracks.group, tracks.members, steps, start,
+            speeds_of(self.speed, tracks, tracks.fps), tracks.fps, tracks.length_unit, arena,
+            {name: _followed(tracks, name, frame, steps) for name in landmarks},
+            point, reach, _group_covariates(tracks),
+        )  # fmt: skip
+
+    def goal_of(self, tracks: Tracks, goal: Any) -> tuple[Point, float]:
+        """Where a group stops, and how near is there: as asked, or as near as an animal came."""
+        point = self._point(tracks.group, goal)
+        if self.reach is not None:
+            return point, float(self.reach)
+        who = [tracks.individuals.index(name) for name in tracks.members]
+        gap = shortest(tracks.positions[:, who] - np.asarray(point), tracks.arena)
+        nearest = float(np.nanmin(np.hypot(gap[..., 0], gap[..., 1])))
+        step = float(np.mean(np.concatenate(observed_lengths(tracks))))
+        return point, max(nearest, 2 * step)  # who passes by is not caught between two frames
+
+    def _point(self, group: str, goal: Any) -> Point:
+        found = goal if self.target is None else self.target
+        if isinstance(found, tuple) and found and isinstance(found[0], tuple):
+            found = dict(found)
+        if isinstance(found, dict):
+            found = found.get(group)
+        if found is None or isinstance(found, str):
+            words = f" of group {group!r}" if group else ""
+            raise InputError(f"stop={self.stop!r} needs a fixed target{words}: give target=(x, y)")
+        return checked_point(found)
+
+
+def _followed(tracks: Tracks, name: str, frame: int, steps: int) -> Float[np.ndarray, "steps 2"]:
+    """Where a landmark was, from the start on."""
+    path = tracks.place_of(name)[frame : frame + steps]
+    if len(path) < steps:
+        raise InputError(
+            f"{name!r} of group {tracks.group!r} was followed for {len(path)} frames from the "
+            f"start, so that {steps} steps cannot be simulated: ask for {len(path)} at most"
+        )
+    return path
+
+
+def _group_covariates(tracks: Tracks) -> dict[str, Any]:
+    """Covariates of the group and of its members, roles apart."""
+    found: dict[str, Any] = {}
+    for name, value in tracks.covariates.items():
+        if name != "role":
+            members = isinstance(value, dict)
+            found[name] = [value[who] for who in tracks.members] if members else value
+    return found

@@ -1,0 +1,237 @@
+"""Animals that follow a policy: among turns, each weighted by p* of the joint state it leads to."""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int, Key
+
+from shoal.errors import InputError
+from shoal.passive import MatrixDynamics, PassiveOperator, PerAxisDynamics, SparseDynamics
+from shoal.passive.uniform import UniformDynamics
+from shoal.simulation.behaviour import Behaviour, Choice, View
+from shoal.simulation.lines import Lines
+from shoal.states import Custom, Interval, Speed, StateSpace, TurningAngle
+
+RULES = ("stochastic", "least-cost", "passive")
+LARGEST_MATRIX = 5000
+
+
+class FollowPolicy(Behaviour):
+    """One turn changes every angle at once, so an animal chooses among turns.
+
+    The turns lie a bin apart, all round; under the stochastic rule each animal's grid of turns is
+    shifted at random by up to half a bin every time, since a bin says no more. An animal that has
+    no state, as it sees nobody, has no preference either and turns by the passive dynamics.
+
+    Attributes
+    ----------
+    lines
+        Which states the turns from any state lead to.
+    log_z
+        −γ v along these lines, one array for each draw.
+    log_passive
+        Log p̄ of going from a bin along the line, for each axis that turns; empty where P̄ is
+        uniform.
+    whole
+        P̄ where it has no such form.
+    draw
+        Which draw each group of a batch lives by.
+    rule
+        ``"stochastic"``, ``"least-cost"`` or ``"passive"``.
+    between
+        Whether turns are shifted at random, or are always multiples of a bin.
+    """
+
+    lines: Lines
+    log_z: Float[Array, "draws lines places"]
+    log_passive: tuple[Float[Array, "_ places"], ...]
+    whole: PassiveOperator | None
+    draw: Int[Array, " groups"]
+    rule: str = eqx.field(static=True)
+    between: bool = eqx.field(static=True)
+
+    @classmethod
+    def of(
+        cls,
+        space: StateSpace,
+        passive: PassiveOperator,
+        log_z: Float[np.ndarray, "draws J"],
+        draw: Int[np.ndarray, " groups"],
+        rule: str = "stochastic",
+        between: bool = True,
+    ) -> "FollowPolicy":
+        """From states, P̄ and −γ v."""
+        lines = Lines.of(space)
+        kernels, whole = _kernels(passive)
+        tables = tuple(
+            jnp.log(kernels[number])[:, lines.bins[place]]
+            for place, number in enumerate(lines.turning)
+            if kernels
+        )
+        along = jnp.asarray(log_z)[:, lines.states]
+        shifted = between and rule != "least-cost"
+        return cls(lines, along, tables, whole, jnp.asarray(draw), rule, shifted)
+
+    def decide(self, key: Key[Array, ""], view: View, group: Int[Array, ""]) -> Choice:
+        """A turn for every animal, with the state it is in and the one that the turn leads to."""
+        # a row for each animal: its numbers do not depend on how many others there are
+        shift, pick = jax.random.uniform(key, (view.headings.shape[0], 2)).T
+        offset = shift - 0.5 if self.between else jnp.zeros_like(shift)
+        log_weight, turns, ends, origin = self.weighed(view, offset, group)
+        if self.rule == "least-cost":
+            best = log_weight >= log_weight.max(axis=1, keepdims=True) - 1e-9
+            log_weight = jnp.where(best, 0.0, -jnp.inf)  # ties at random
+        chosen = _sampled(log_weight, pick)[:, None]
+        turn = jnp.take_along_axis(turns, chosen, axis=1)[:, 0]
+        state = jnp.take_along_axis(ends, chosen, axis=1)[:, 0]
+        return Choice(turn, origin, jnp.where(origin >= 0, state, -1))
+
+    def weighed(
+        self, view: View, offset: Float[Array, " n"], group: Int[Array, ""]
+    ) -> tuple[Float[Array, "n turns"], Float[Array, "n turns"], Int[Array, "n turns"], Array]:
+        """Log weights of turns, the turns, the states they lead to, and each animal's own state.
+
+        The weights are p* of the state that a turn leads to, up to a factor for each animal.
+        """
+        values, known = _defined(self.lines.space, view)
+        line, begin, here = self.lines.located(values, offset)
+        count = self.lines.count
+        log_weight = self._log_passive(line, begin, here)
+        if self.rule != "passive":
+            draw = jnp.broadcast_to(self.draw[group], line.shape)
+            preference = _slices(self.log_z, (draw, line), begin[0], count)
+            log_weight = log_weight + jnp.where(known[:, None], preference, 0.0)
+        turns = self.lines.step * (jnp.arange(count) - count // 2 + offset[:, None])
+        ends = _slices(self.lines.states, (line,), begin[0], count)
+        origin = _code(here, self.lines.space.shape)
+        return log_weight, turns, ends, jnp.where(known, origin, -1)
+
+    def _log_passive(
+        self, line: Int[Array, " n"], begin: list[Array], here: list[Array]
+    ) -> Float[Array, "n turns"]:
+        """Log p̄ of the state that each turn leads to, but for what is the same for all turns."""
+        count = self.lines.count
+        if self.whole is not None:
+            ends = _slices(self.lines.states, (line,), begin[0], count)
+            origins = jnp.broadcast_to(_code(here, self.whole.shape)[:, None], ends.shape)
+            return self.whole.log_probability(origins.ravel(), ends.ravel()).reshape(ends.shape)
+        total = jnp.zeros((line.shape[0], count))
+        for place, table in enumerate(self.log_passive):
+            now = here[self.lines.turning[place]]
+            total = total + _slices(table, (now,), begin[place], count)
+        return total
+
+
+def perceived(space: StateSpace, view: View) -> list[Float[Array, " individuals"]]:
+    """The value of every feature for every animal."""
+    scene = view.scene()
+    found: list[Any] = []
+    for part in space.parts:
+        if isinstance(part, Speed):
+            found.append(view.lengths * (view.fps or 1.0))
+        elif isinstance(part, TurningAngle):
+            found.append(view.turned)
+        elif isinstance(part, Custom):
+            found.append(_called(part, view))
+        else:
+            found.append(part.values(scene)[0])  # type: ignore[union-attr]
+    return found
+
+
+def _called(part: Custom, view: View) -> Float[Array, " individuals"]:
+    """What a user's function of NumPy arrays says."""
+
+    def values(now: View) -> np.ndarray:
+        plain = jax.tree.map(np.asarray, now)
+        return np.asarray(part.values(plain.scene())[0], dtype=float)
+
+    shape = jax.ShapeDtypeStruct(view.headings.shape, view.headings.dtype)
+    return jax.pure_callback(values, shape, view, vmap_method="sequential")
+
+
+def _defined(space: StateSpace, view: View) -> tuple[list[Float[Array, " n"]], Bool[Array, " n"]]:
+    """The value of every feature, 0 where it has none, and who has all of them.
+
+    What lies beyond the bins of an interval counts as its nearest bin.
+    """
+    known, found = jnp.isfinite(view.headings), []
+    for axis, value in zip(space.axes, perceived(space, view), strict=True):
+        known &= jnp.isfinite(value)
+        whole = jnp.where(jnp.isfinite(value), value, 0.0)
+        if isinstance(axis, Interval):
+            whole = jnp.clip(whole, axis.edges[0], axis.edges[-1])
+        found.append(whole)
+    return found, known
+
+
+def _slices(
+    table: Any, rows: tuple[Int[Array, " n"], ...], begin: Int[Array, " n"], count: int
+) -> Any:
+    """For each animal a run of one row of a table."""
+    ahead = (1,) * len(rows)
+
+    def one(where: tuple[Array, ...]) -> Array:
+        return jax.lax.dynamic_slice(table, where, (*ahead, count)).ravel()
+
+    whole = [index.astype(jnp.int32) for index in (*rows, begin)]
+    return jax.vmap(one)(tuple(whole))
+
+
+def _code(bins: list[Array], shape: tuple[int, ...]) -> Int[Array, " n"]:
+    """The number of a state from its bins, last axis fastest."""
+    code = jnp.zeros((), dtype=int)
+    for index, size in zip(bins, shape, strict=True):
+        code = code * size + index
+    return code
+
+
+def _sampled(log_weight: Float[Array, "n turns"], pick: Float[Array, " n"]) -> Int[Array, " n"]:
+    weight = jnp.exp(log_weight - log_weight.max(axis=1, keepdims=True))
+    count = weight.shape[1]
+    mass = weight @ jnp.triu(jnp.ones((count, count)))  # cumulative sums
+    wanted = pick[:, None] * mass[:, -1:]
+    return jnp.minimum((mass <= wanted).sum(axis=1), count - 1)
+
+
+def _kernels(
+    operator: PassiveOperator,
+) -> tuple[tuple[Float[Array, "_ _"], ...], PassiveOperator | None]:
+    """P̄ as a kernel for each axis, none where it is uniform; or else as an operator."""
+    if isinstance(operator, UniformDynamics):
+        return (), None
+    if isinstance(operator, PerAxisDynamics):
+        return operator.kernels.matrices, None
+    if isinstance(operator, MatrixDynamics | SparseDynamics):
+        return (), operator
+    if operator.size > LARGEST_MATRIX:
+        raise InputError(
+            f"{type(operator).__name__} on {operator.size} states would have to be written out "
+            f"as a matrix to simulate from it, and {LARGEST_MATRIX} is the most"
+        )
+    return (), MatrixDynamics.of(np.asarray(operator.dense()), operator.shape)
+
+
+def checked_space(space: StateSpace) -> None:
+    """Every axis has a feature that a simulation can perceive and turn, and a turn changes some."""
+    for part, axis in zip(space.parts, space.axes, strict=True):
+        if not hasattr(part, "values"):
+            raise InputError(
+                f"the axis {axis.name!r} has no feature that says what an animal perceives: pass "
+                "space=shoal.StateSpace(…) with the features it was counted with"
+            )
+        if getattr(part, "turn", None) is None:
+            raise InputError(
+                f"the feature {axis.name!r} cannot be simulated from, since nobody said what a "
+                "turn does to it: pass space= with Custom(axis, function, turn=-1) for a direction "
+                "seen from the animal, or turn=0 for what turning leaves alone"
+            )
+    if not Lines.turning_axes(space):
+        names = ", ".join(space.names)
+        raise InputError(
+            f"turning changes nothing about {names}, so this policy does not say where to turn: "
+            "fit it together with a direction, such as local or target misalignment, or "
+            "neighbour-bearing"
+        )

@@ -1,0 +1,125 @@
+"""Where simulated groups start: as observed ones did, or let go somewhere."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from shoal.errors import InputError
+from shoal.states.targets import checked_point
+from shoal.tracks import Arena, Circle, Tracks
+
+Start = tuple[Float[np.ndarray, "individuals 2"], Float[np.ndarray, " individuals"]]
+
+
+@dataclass(frozen=True)
+class Release:
+    """A number of animals let go together.
+
+    Parameters
+    ----------
+    animals
+        How many.
+    place
+        Of the centre (x, y); None spreads them evenly over the arena.
+    spread
+        The standard deviation of their places around it, along x and along y.
+    heading
+        In degrees, for all of them; None: each its own, at random.
+    heading_spread
+        The standard deviation of headings around it, in degrees.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> shoal.Release(10, place=(0.9, 0.1), spread=0.03, heading=135.0, heading_spread=20.0)
+    Release(animals=10, place=(0.9, 0.1), spread=0.03, heading=135.0, heading_spread=20.0)
+    """
+
+    animals: Any
+    place: Any = None
+    spread: Any = 0.0
+    heading: Any = None
+    heading_spread: Any = 0.0
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        if not hasattr(self.animals, "__index__") or self.animals < 1:
+            raise InputError(f"a group has 1 animal or more, got {self.animals!r}")
+        if self.place is not None:
+            object.__setattr__(self, "place", checked_point(self.place))
+        for name in ("spread", "heading_spread"):
+            value = getattr(self, name)
+            if not (np.isreal(value) and np.isfinite(value) and value >= 0):
+                raise InputError(f"the {name.replace('_', ' ')} is 0 or more, got {value!r}")
+        if self.heading is not None and not (np.isreal(self.heading) and np.isfinite(self.heading)):
+            raise InputError(f"a heading is a number of degrees, got {self.heading!r}")
+
+    def drawn(self, rng: np.random.Generator, arena: Arena | None) -> Start:
+        """Places and headings of one group; who would be outside the arena is placed again."""
+        if self.place is None:
+            positions = _anywhere(rng, arena, self.animals)
+        else:
+            positions = self._around(rng, arena)
+        if self.heading is None:
+            return positions, rng.uniform(-180.0, 180.0, self.animals)
+        return positions, self.heading + rng.normal(0.0, self.heading_spread, self.animals)
+
+    def _around(
+        self, rng: np.random.Generator, arena: Arena | None
+    ) -> Float[np.ndarray, "individuals 2"]:
+        centre = np.asarray(self.place)
+        if arena is not None and not arena.holds(centre):
+            raise InputError(f"the place of release {self.place} lies outside the arena {arena}")
+        positions = centre + rng.normal(0.0, self.spread, (self.animals, 2))
+        for _ in range(1000):
+            outside = np.zeros(self.animals, bool) if arena is None else ~arena.holds(positions)
+            if not outside.any():
+                return positions
+            positions[outside] = centre + rng.normal(0.0, self.spread, (int(outside.sum()), 2))
+        raise InputError(
+            f"a spread of {self.spread} leaves the arena {arena}: choose a smaller one"
+        )
+
+
+def _anywhere(
+    rng: np.random.Generator, arena: Arena | None, animals: int
+) -> Float[np.ndarray, "individuals 2"]:
+    if arena is None:
+        raise InputError("animals cannot be spread over an unbounded plane: give place= or arena=")
+    if isinstance(arena, Circle):
+        radius, angle = (
+            arena.radius * np.sqrt(rng.random(animals)),
+            rng.uniform(0, 2 * np.pi, animals),
+        )
+        return np.stack(
+            [arena.x + radius * np.cos(angle), arena.y + radius * np.sin(angle)], axis=1
+        )
+    low, high = (arena.left, arena.bottom), (arena.right, arena.top)
+    return rng.uniform(low, high, (animals, 2))
+
+
+def observed_start(
+    tracks: Tracks, heading_frames: int = 1, minimum_step: float = 0.0, tracker: bool = False
+) -> tuple[Start, int]:
+    """Places and headings of the members in the first frame that has most of them, and its number.
+
+    Members without a place or a heading then have the first they show.
+    """
+    who = [tracks.individuals.index(name) for name in tracks.members]
+    if not who:
+        raise InputError(f"group {tracks.group!r} has landmarks but no members to simulate")
+    places = tracks.positions[:, who]
+    angles = tracks.headings(heading_frames, minimum_step, tracker=tracker)[:, who]
+    known = np.isfinite(places[..., 0]) & np.isfinite(angles)
+    frame = int(np.argmax(known.sum(axis=1)))
+    if not known.any():
+        raise InputError(
+            f"no animal of group {tracks.group!r} has a place and a heading to start from"
+        )
+    rows = np.where(known[frame], frame, np.argmax(known, axis=0))
+    own = np.arange(len(who))
+    there = known.any(axis=0)
+    positions = np.where(there[:, None], places[rows, own], np.nan)
+    return (positions, np.where(there, angles[rows, own], np.nan)), frame

@@ -1,0 +1,178 @@
+"""Predictive checks: their arithmetic, their laws, and that they can tell models apart."""
+
+import math
+
+import numpy as np
+import pytest
+
+import shoal
+from shoal.checks import Measure, predictive_check
+from shoal.checks.predictive import LEARNED, MODELS, PASSIVE, VICSEK
+from shoal.checks.summarising import SUMMARIES
+from shoal.checks.words import MORE_LESS
+
+SPACE = shoal.StateSpace(shoal.LocalMisalignment(bins=12))
+PASSIVE_WALK = shoal.RandomWalk(40.0)
+COSTS = 3 * (1 - np.cos(np.deg2rad(SPACE.axes[0].centres)))
+TRUTH = shoal.solve(PASSIVE_WALK.on(SPACE), COSTS)
+RELEASE = shoal.Release(6, place=(0.0, 0.0), spread=1.0)
+
+
+def herd(seed=1, steps=120, **options):
+    return shoal.simulate(
+        TRUTH, space=SPACE, start=RELEASE, steps=steps, speed=1.0, fps=10.0, seed=seed, **options
+    )
+
+
+def fitted(tracks, space=SPACE):
+    counts = shoal.count_transitions(tracks, space)
+    return shoal.Model(space, PASSIVE_WALK).fit(counts, method="laplace", draws=200, seed=1)
+
+
+@pytest.fixture(scope="module")
+def check():
+    tracks = herd()
+    return predictive_check(fitted(tracks), tracks, replicates=60, seed=2, speed="constant")
+
+
+def measure(observed, **replicated):
+    return Measure(
+        SUMMARIES["polarisation"], "", observed, {}, {k: np.array(v) for k, v in replicated.items()}
+    )
+
+
+def test_the_arithmetic_of_a_measure():
+    values = np.arange(1.0, 20.0)
+    found = measure(18.5, a=values, b=2 * values)
+    assert found.mean("a") == 10.0 and found.sd("a") == pytest.approx(values.std(ddof=1))
+    assert found.interval("a", 0.5) == pytest.approx(tuple(np.quantile(values, [0.25, 0.75])))
+    assert found.p_value("a") == pytest.approx(2 * 2 / 20)  # one above, and itself, of 20
+    assert measure(10.0, a=values).p_value("a") == 1.0
+    assert measure(-5.0, a=values).p_value("a") == pytest.approx(2 / 20)
+    sds = [values.std(ddof=1), 2 * values.std(ddof=1)]
+    ruler = math.sqrt((sds[0] ** 2 + sds[1] ** 2) / 2)
+    assert found.error("a") == pytest.approx(8.5 / ruler)
+    assert found.error("b") == pytest.approx(1.5 / ruler)
+
+
+def test_what_is_not_known_is_left_out_and_said():
+    found = measure(1.0, a=[np.nan, 2.0, 4.0], b=[np.nan] * 3)
+    assert found.mean("a") == 3.0
+    assert np.isnan([found.mean("b"), found.p_value("b"), found.error("b")]).all()
+    same = measure(2.0, a=[2.0, 2.0], b=[2.0, 2.0])
+    assert same.error("a") == 0.0
+
+
+def test_the_model_that_made_the_tracks_is_not_refuted_and_the_others_are(check):
+    errors = check.errors()
+    assert errors[LEARNED] < errors[PASSIVE] and errors[LEARNED] < errors[VICSEK]
+    assert check.measures["polarisation"].p_value(LEARNED) > 0.05
+    assert check.measures["polarisation"].p_value(PASSIVE) < 0.05
+    assert check.measures["turning_angle"].p_value(VICSEK) < 0.05
+    assert [m.summary.name for m in check.failures(PASSIVE)]
+    assert "comes nearer than passive only and Vicsek" in check.words()
+
+
+def test_replicates_have_the_design_of_the_data_and_are_measured_alike(check):
+    """Speeds are constant here, so that a measure of them has one value only."""
+    speed = check.measures["speed"]
+    for model in MODELS:
+        np.testing.assert_allclose(speed.replicated[model], speed.observed, rtol=1e-9)
+        assert speed.replicated[model].shape == (60,)
+    assert speed.unit == "per s"
+    assert set(check.measures) <= set(SUMMARIES) and "time_to_target" not in check.measures
+
+
+def test_the_same_seed_gives_the_same_check():
+    tracks = herd(steps=30)
+    fit = fitted(tracks)
+    one, other, third = (
+        predictive_check(fit, tracks, replicates=20, seed=seed) for seed in (5, 5, 6)
+    )
+    for name, found in one.measures.items():
+        for model in MODELS:
+            np.testing.assert_array_equal(
+                found.replicated[model], other.measures[name].replicated[model]
+            )
+    name = "polarisation"
+    assert not np.array_equal(
+        one.measures[name].replicated[LEARNED], third.measures[name].replicated[LEARNED]
+    )
+
+
+def test_several_groups_count_with_their_mean_and_are_kept_apart():
+    groups = shoal.Collection(
+        shoal.Tracks(herd(seed, steps).data.assign_attrs(group=f"g{seed}"))
+        for seed, steps in ((1, 30), (2, 45))
+    )
+    found = predictive_check(fitted(groups), groups, replicates=20, seed=1)
+    for one in found.measures.values():
+        assert set(one.by_group) == {"g1", "g2"}
+        assert one.observed == pytest.approx(np.mean(list(one.by_group.values())))
+    assert found.groups == 2
+
+
+@pytest.mark.parametrize("stop", [None, "one"])
+def test_with_a_target_the_time_to_it_is_measured(stop):
+    space = shoal.StateSpace(shoal.TargetMisalignment((3.0, 0.0), bins=12))
+    v = 2 * (1 - np.cos(np.deg2rad(space.axes[0].centres)))
+    tracks = shoal.simulate(
+        v, space=space, passive=PASSIVE_WALK, start=RELEASE, steps=60, speed=1.0, fps=10.0, seed=1
+    )
+    found = predictive_check(
+        fitted(tracks, space), tracks, replicates=20, seed=1, stop=stop, reach=0.4
+    )
+    time = found.measures["time_to_target"]
+    assert time.unit == "s"
+    away = np.hypot(*np.moveaxis(tracks.positions - np.array([3.0, 0.0]), -1, 0))
+    first = np.argmax((away <= 0.4).any(axis=1)) / 10
+    assert time.observed == pytest.approx(first)
+    for model in MODELS:
+        assert (time.replicated[model] <= 6.0 + 1e-9).all()
+    assert time.mean(PASSIVE) > time.mean(LEARNED)
+
+
+def test_the_noise_of_vicsek_is_found_again():
+    flock = shoal.simulate(
+        shoal.Vicsek(noise=15.0), start=shoal.Release(20, place=(0, 0), spread=1.0), steps=200,
+        speed=1.0, seed=1,
+    )  # fmt: skip
+    found = shoal.Vicsek.fitted([flock])
+    assert found.noise == pytest.approx(15.0, rel=4.5 / math.sqrt(2 * 20 * 198))
+
+
+def test_every_measure_has_words():
+    assert set(MORE_LESS) == set(SUMMARIES)
+
+
+def test_the_words_say_on_which_side_a_model_fails(check):
+    polarisation = check.measures["polarisation"]
+    low = Measure(
+        polarisation.summary, "", 0.99, {}, dict.fromkeys(MODELS, np.linspace(0.1, 0.2, 50))
+    )
+    one = type(check)({"polarisation": low}, check.models, 50, 1, 10.0, 1)
+    assert "are less aligned (0.1" in one.words() and "observed 0.99" in one.words()
+    none = Measure(
+        polarisation.summary, "", 0.15, {}, dict.fromkeys(MODELS, np.linspace(0.1, 0.2, 50))
+    )
+    fine = type(check)({"polarisation": none}, check.models, 50, 1, 10.0, 1)
+    assert fine.words().startswith("All 1 measures")
+
+
+def test_the_table_has_a_row_for_each_measure_and_the_sum(check):
+    rows = check.table()
+    assert len(rows) == len(check.measures) + 1
+    assert all(list(row) == list(rows[0]) for row in rows)
+
+
+BAD = {
+    "no fit": (lambda t: predictive_check(TRUTH, t), "made of a Fit"),
+    "no tracks": (lambda t: predictive_check(fitted(t), 5), "compares with Tracks"),
+    "too few": (lambda t: predictive_check(fitted(t), t, replicates=3), "20 or more"),
+}
+
+
+@pytest.mark.parametrize(("make", "words"), BAD.values(), ids=BAD.keys())
+def test_slips_get_a_sentence(make, words):
+    with pytest.raises(shoal.InputError, match=words):
+        make(herd(steps=10))

@@ -1,0 +1,69 @@
+"""Walls and boxes: distances to them, and the shortest way round where there is no edge."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import shoal
+from shoal.tracks import shortest
+from shoal.tracks.arena import arena_of
+
+BOX = shoal.Periodic(-1.0, 2.0, 3.0, 5.0)
+NUMBERS = st.floats(-50, 50)
+
+
+@given(NUMBERS, NUMBERS)
+def test_the_shortest_way_is_the_shortest_of_all_images(x, y):
+    step = np.array([x, y])
+    images = [step + np.array([4.0 * i, 3.0 * j]) for i in range(-20, 21) for j in range(-20, 21)]
+    least = min(np.hypot(*image) for image in images)
+    found = BOX.shortest(step)
+    assert np.hypot(*found) == pytest.approx(least, abs=1e-9)
+    whole = (found - step) / np.array([4.0, 3.0])
+    np.testing.assert_allclose(whole, np.round(whole), atol=1e-9)
+
+
+@given(NUMBERS, NUMBERS)
+def test_wrapped_places_are_inside_and_the_same_places(x, y):
+    place = np.array([x, y])
+    inside = BOX.wrapped(place)
+    assert -1.0 <= inside[0] <= 3.0 and 2.0 <= inside[1] <= 5.0
+    np.testing.assert_allclose(BOX.shortest(inside - place), 0.0, atol=1e-9)
+    assert BOX.holds(place)
+
+
+@pytest.mark.parametrize("arena", [BOX, shoal.Rectangle(0, 0, 2, 1), shoal.Circle(1, 2, 3), None])
+def test_arenas_survive_words_files_and_changes(arena, tmp_path):
+    if arena is not None:
+        assert arena_of(repr(arena)) == arena
+    places = 2.5 + np.cumsum(np.full((5, 2, 2), 0.1), axis=0)
+    tracks = shoal.Tracks.from_arrays(places, fps=5.0, arena=arena, group="a")
+    assert shoal.read_tracks(tracks.to_csv(tmp_path / "t.csv")).arena == arena
+    assert shoal.read_tracks(tracks.to_parquet(tmp_path / "t.parquet")).arena == arena
+    if arena is None:
+        return
+    doubled, flipped = tracks.rescale(2.0), tracks.flip_y()
+    assert doubled.arena == arena.scaled(2.0, (0.0, 0.0))
+    assert type(flipped.arena) is type(arena)
+    if isinstance(arena, shoal.Periodic):
+        assert flipped.arena == shoal.Periodic(-1.0, -5.0, 3.0, -2.0)
+        assert doubled.arena.sides == (8.0, 6.0)
+
+
+def test_headings_go_round_the_box():
+    path = np.array([[[2.9, 3.0]], [[-0.9, 3.0]], [[-0.9, 4.95]], [[-0.9, 2.05]]])
+    tracks = shoal.Tracks.from_arrays(path, arena=BOX)
+    np.testing.assert_allclose(tracks.headings()[:, 0], [0.0, -90.0, 90.0, np.nan])
+    np.testing.assert_allclose(shoal.headings(path)[0], [180.0 - 360.0])
+    moved = np.diff(path, axis=0)
+    np.testing.assert_allclose(shortest(moved, BOX)[:, 0], [[0.2, 0], [0, -1.05], [0, 0.1]])
+    assert shortest(moved, shoal.Rectangle(0, 0, 9, 9)) is moved
+
+
+def test_a_box_without_edge_has_no_walls():
+    tracks = shoal.Tracks.from_arrays(np.random.default_rng(1).random((4, 3, 2)), arena=BOX)
+    with pytest.raises(shoal.InputError, match="no walls"):
+        shoal.WallDistance((0, 1)).values(shoal.Scene.of(tracks))
+    with pytest.raises(shoal.InputError, match="left < right"):
+        shoal.Periodic(0, 0, 0, 1)
