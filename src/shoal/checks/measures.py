@@ -111,11 +111,12 @@ def nearest_distance(positions: Places, arena: Arena | None = None) -> PerFrame:
 def _to_nearest(
     places: Float[np.ndarray, "frames individuals 2"], arena: Arena | None
 ) -> Float[np.ndarray, "frames individuals"]:
-    distance = length(shortest(places[:, :, None] - places[:, None, :], arena))
+    gap = shortest(places[:, :, None] - places[:, None, :], arena)
+    squared = gap[..., 0] ** 2 + gap[..., 1] ** 2
     own = np.arange(places.shape[1])
-    distance[:, own, own] = np.nan
-    closest = np.where(np.isnan(distance), np.inf, distance).min(axis=-1, initial=np.inf)
-    return np.where(np.isinf(closest), np.nan, closest)
+    squared[:, own, own] = np.inf
+    closest = np.fmin.reduce(squared, axis=-1, initial=np.inf)  # fmin passes over NaN
+    return np.where(np.isinf(closest), np.nan, np.sqrt(closest))
 
 
 def steps(positions: Places, arena: Arena | None = None) -> Places:

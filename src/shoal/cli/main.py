@@ -218,7 +218,7 @@ _TARGET = Annotated[
 ]
 _REACH = Annotated[
     float | None,
-    typer.Option(help="How near is there.", show_default="as near as an observed animal came"),
+    typer.Option(help="How near is there.", show_default="as near as one came"),
 ]
 
 

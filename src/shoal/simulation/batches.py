@@ -48,15 +48,17 @@ def run_designs(
     course: Course,
     report: Report,
 ) -> Iterator[Outcome]:
-    """Every design as often as asked; each group's randomness is its own, whoever runs beside it.
+    """Every design as often as asked, in any order.
 
-    Groups are numbered with the design fastest.
+    A group's randomness is its own, whoever runs beside it: it comes from its number, counted with
+    the design fastest.
     """
     jobs = [
         (replicate * len(designs) + number, replicate, design)
         for replicate in range(replicates)
         for number, design in enumerate(designs)
     ]
+    jobs.sort(key=lambda job: job[2].steps)  # a batch ends with its longest group
     names = _shared_names(designs)
     done = 0
     for kind, mine in _alike(jobs).items():
@@ -98,38 +100,39 @@ def _batch(
     count = len(jobs)
     positions = np.full((count, animals, 2), np.nan)
     headings = np.full((count, animals), np.nan)
-    lengths = np.zeros((count, steps, animals))
-    places = {name: np.full((count, steps, 2), np.nan) for name in landmarks}
+    lengths = np.zeros((steps, count, animals))
+    places = {name: np.full((steps, count, 2), np.nan) for name in landmarks}
     goal, reach = np.zeros((count, 2)), np.zeros(count)
     for row, (number, _, design) in enumerate(jobs):
         own = len(design.members)
         start, moved = design.drawn(np.random.default_rng([seed, number]))
         positions[row, :own], headings[row, :own] = start
-        lengths[row, : design.steps, :own] = moved
+        lengths[: design.steps, row, :own] = moved
         for name in landmarks:
-            places[name][row, : design.steps] = design.places[name]
+            places[name][: design.steps, row] = design.places[name]
         if design.goal is not None:
             goal[row], reach[row] = design.goal, design.reach
     return Batch(
         jnp.asarray(positions), jnp.asarray(headings), jnp.asarray(lengths),
         {name: jnp.asarray(path) for name, path in places.items()},
         jnp.asarray(goal), jnp.asarray(reach), jnp.asarray([job[0] for job in jobs]),
+        jnp.asarray(max(job[2].steps for job in jobs)),
     )  # fmt: skip
 
 
 def _apart(jobs: Sequence[Any], run: Any) -> Iterator[Outcome]:
     for row, (_, replicate, design) in enumerate(jobs):
         own = len(design.members)
-        last = min(int(run.going[row].sum()), design.steps + 1)
+        last = min(int(run.going[:, row].sum()), design.steps + 1)
         decided = [
-            None if part is None else part[row, : last - 1, :own]
+            None if part is None else part[1:last, row, :own]
             for part in (run.origin, run.destination)
         ]
         yield Outcome(
             design,
             replicate,
-            run.positions[row, :last, :own],
-            run.headings[row, :last, :own],
-            int(run.stateless[row]),
+            run.positions[:last, row, :own],
+            run.headings[:last, row, :own],
+            int(run.stateless[:last, row].sum()),
             *decided,
         )

@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from shoal.errors import InputError
 from shoal.simulation.release import Release, Start, observed_start
-from shoal.simulation.speeds import Lengths, Speeds, observed_lengths, speeds_of
+from shoal.simulation.speeds import Lengths, Speeds, speeds_of
 from shoal.simulation.walls import WALLS
 from shoal.states.targets import checked_point
 from shoal.tracks import Arena, Tracks, shortest
@@ -59,7 +59,7 @@ class Surroundings:
         ``"one"`` or ``"all"``: a group ends when one of its members, or all, are at the target.
     target, reach
         The point to stop at, for all or by group, and how near is there. None: the target of the
-        policy, and as near as an observed animal came, two steps at least.
+        policy, and as near as an observed animal came, a twentieth of their range at least.
     fps
         Frames per second of a release; tracks know their own.
     """
@@ -181,8 +181,9 @@ class Surroundings:
         who = [tracks.individuals.index(name) for name in tracks.members]
         gap = shortest(tracks.positions[:, who] - np.asarray(point), tracks.arena)
         nearest = float(np.nanmin(np.hypot(gap[..., 0], gap[..., 1])))
-        step = float(np.mean(np.concatenate(observed_lengths(tracks))))
-        return point, max(nearest, 2 * step)  # who passes by is not caught between two frames
+        places = tracks.positions[:, who].reshape(-1, 2)
+        span = float(np.max(np.nanmax(places, axis=0) - np.nanmin(places, axis=0)))
+        return point, max(nearest, span / 20)
 
     def _point(self, group: str, goal: Any) -> Point:
         found = goal if self.target is None else self.target

@@ -157,7 +157,8 @@ def simulate(  # noqa: PLR0913  (every choice a user has)
         ``"one"`` or ``"all"``: the group ends when one of its members, or all, are at the target.
     target, reach
         Of ``stop``: a point, or a dictionary with one for each group, and how near is there. By
-        default the policy's target, and as near as an observed animal came, two steps at least.
+        default the policy's target, and as near as an observed animal came, but a twentieth of
+        the range of their places at least.
     space
         Features, for a policy that has none; for a fit with a function of your own that a file
         could not hold.
@@ -226,7 +227,8 @@ def simulated(  # noqa: PLR0913  (what simulate takes, resolved)
     if isinstance(policy, Rules) and not isinstance(policy, type):
         designs = surroundings.designs(start)
         _warn_of_radius(getattr(policy, "reach", None), designs)
-        return list(run_designs(policy.behaviour(), designs, replicates, seed, course, report))
+        outcomes = run_designs(policy.behaviour(), designs, replicates, seed, course, report)
+        return _in_order(outcomes, designs)
     found = Policy.of(policy, passive, space, discount, draws)
     checked_space(found.space)
     designs = _designs(found, surroundings, start)
@@ -263,9 +265,16 @@ def _followed(
     draw = _dealt(len(policy.log_z), replicates * len(designs), seed)
     used, which = np.unique(draw, return_inverse=True)
     behaviour = FollowPolicy.of(space, policy.passive, policy.log_z[used], which, rule, between)
-    outcomes = list(run_designs(behaviour, placed, replicates, seed, course, report))
-    _warn_of_stateless(outcomes)
-    return outcomes
+    outcomes = run_designs(behaviour, placed, replicates, seed, course, report)
+    ordered = _in_order(outcomes, placed)
+    _warn_of_stateless(ordered)
+    return ordered
+
+
+def _in_order(outcomes: Iterable[Outcome], designs: Sequence[Design]) -> list[Outcome]:
+    """Replicate by replicate, each in the order of the designs."""
+    place = {id(design): number for number, design in enumerate(designs)}
+    return sorted(outcomes, key=lambda outcome: (outcome.replicate, place[id(outcome.design)]))
 
 
 def _designs(policy: Policy, surroundings: Surroundings, start: Any) -> list[Design]:

@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from shoal.simulation.behaviour import Behaviour, Choice, View
+from shoal.simulation.behaviour import Behaviour, View
 from shoal.simulation.walls import kept_inside
 from shoal.tracks import Arena, shortest
 
@@ -43,7 +43,7 @@ class Setting:
 
 
 class Batch(eqx.Module):
-    """What differs from group to group: where they start, how far they move, their randomness.
+    """What differs from group to group: where they start, how far they move.
 
     Attributes
     ----------
@@ -53,100 +53,148 @@ class Batch(eqx.Module):
         Where landmarks are in each frame, by name.
     goal, reach
         The target that ends a simulation and how near is there.
+    number
+        Of each group among all; its random numbers are made from it.
+    last
+        The steps of the longest group: the program ends there, or when all groups ended.
     """
 
     positions: Float[Array, "groups individuals 2"]
     headings: Float[Array, "groups individuals"]
-    lengths: Float[Array, "groups steps individuals"]
-    places: dict[str, Float[Array, "groups steps 2"]]
+    lengths: Float[Array, "steps groups individuals"]
+    places: dict[str, Float[Array, "steps groups 2"]]
     goal: Float[Array, "groups 2"]
     reach: Float[Array, " groups"]
     number: Int[Array, " groups"]
+    last: Int[Array, ""]
 
 
 class Run(NamedTuple):
-    """What came out; ``going`` says which frames came before the end."""
+    """What came out, frame by frame; ``going`` says which frames came before the end.
 
-    positions: Float[Array, "groups moments individuals 2"]
-    headings: Float[Array, "groups moments individuals"]
-    going: Bool[Array, "groups moments"]
-    origin: Int[Array, "groups steps individuals"] | None
-    destination: Int[Array, "groups steps individuals"] | None
-    stateless: Int[Array, " groups"]
+    States and decisions are there if they were asked for; ``stateless`` counts the animals that
+    had no state in a step.
+    """
+
+    positions: Float[Array, "moments groups individuals 2"]
+    headings: Float[Array, "moments groups individuals"]
+    going: Bool[Array, "moments groups"]
+    stateless: Int[Array, "moments groups"]
+    origin: Int[Array, "moments groups individuals"] | None
+    destination: Int[Array, "moments groups individuals"] | None
+
+
+class Moment(NamedTuple):
+    """A group between two steps: where it is, whether it still goes on, and its last decisions."""
+
+    positions: Float[Array, "individuals 2"]
+    headings: Float[Array, " individuals"]
+    turned: Float[Array, " individuals"]
+    going: Bool[Array, ""]
+    counted: Bool[Array, ""]
+    stateless: Int[Array, ""]
+    origin: Int[Array, " individuals"]
+    destination: Int[Array, " individuals"]
 
 
 @partial(jax.jit, static_argnames="setting")
 def run_groups(behaviour: Behaviour, setting: Setting, batch: Batch, key: Key[Array, ""]) -> Run:
-    """Every group of a batch, from its start to its last frame; a group's number makes its key."""
+    """Every group of a batch, from its start to its last frame."""
+    keys = jax.vmap(lambda number: jax.random.fold_in(key, number))(batch.number)
+    now = jax.vmap(partial(_begun, setting))(
+        batch.positions, batch.headings, batch.goal, batch.reach
+    )
+    steps = batch.lengths.shape[0]
+    first = _recorded(setting, now)
+    record = jax.tree.map(lambda x: jnp.zeros((steps + 1, *x.shape), x.dtype).at[0].set(x), first)
 
-    def one(group: Batch) -> Run:
-        return _run(behaviour, setting, group, jax.random.fold_in(key, group.number))
+    def unfinished(state: tuple[Array, Moment, Run]) -> Array:
+        return (state[0] < batch.last) & state[1].going.any()
 
-    return jax.vmap(one)(batch)
+    def advance(state: tuple[Array, Moment, Run]) -> tuple[Array, Moment, Run]:
+        number, before, written = state
+        places = {name: path[number] for name, path in batch.places.items()}
 
+        def one(*group: Any) -> Moment:
+            return _step(behaviour, setting, number, *group)
 
-def _run(behaviour: Behaviour, setting: Setting, batch: Batch, key: Key[Array, ""]) -> Run:
-    """One group."""
-    start, first = batch.positions, batch.headings
-
-    def step(carry: Any, item: Any) -> tuple[Any, Moment]:
-        positions, headings, turned, going = carry
-        number, lengths, places = item
-        view = View(
-            positions,
-            headings,
-            lengths,
-            turned,
-            places,
-            setting.members,
-            setting.fps,
-            setting.arena,
+        after = jax.vmap(one)(
+            keys, before, batch.lengths[number], places, batch.goal, batch.reach, batch.number
         )
-        choice = behaviour.decide(jax.random.fold_in(key, number), view, batch.number)
-        way = _unit(headings)
-        reached, after = kept_inside(
-            setting.arena, setting.walls, positions + lengths[:, None] * way, way
-        )
-        bounced = jnp.where((after == way).all(axis=1), headings, _degrees(after))
-        later = (reached, _wrapped(bounced + choice.turn), choice.turn)
-        there = _there(setting, batch, reached)
-        kept = [jnp.where(going, new, old) for new, old in zip(later, carry[:3], strict=True)]
-        still = going & ~there
-        lost = jnp.where(going, (choice.origin < 0) & jnp.isfinite(headings), False).sum()
-        record = choice if setting.decisions else None
-        return (*kept, still), Moment(kept[0], kept[1], going, record, lost)
+        fresh = _recorded(setting, after)
+        written = jax.tree.map(lambda all_, new: all_.at[number + 1].set(new), written, fresh)
+        return number + 1, after, written
 
-    going = jnp.asarray(True) & ~_there(setting, batch, start)
-    begin = (start, first, jnp.zeros_like(first), going)
-    numbers = jnp.arange(batch.lengths.shape[0])
-    _, moments = jax.lax.scan(step, begin, (numbers, batch.lengths, batch.places))
-    record: Choice | None = moments.choice
-    return Run(
-        jnp.concatenate([start[None], moments.positions]),
-        jnp.concatenate([first[None], moments.headings]),
-        jnp.concatenate([jnp.ones(1, dtype=bool), moments.going]),
-        None if record is None else jnp.where(moments.going[:, None], record.origin, -1),
-        None if record is None else jnp.where(moments.going[:, None], record.destination, -1),
-        moments.stateless.sum(),
+    _, _, written = jax.lax.while_loop(unfinished, advance, (jnp.asarray(0), now, record))
+    return written
+
+
+def _recorded(setting: Setting, moment: Moment) -> Run:
+    chosen = (moment.origin, moment.destination) if setting.decisions else (None, None)
+    return Run(moment.positions, moment.headings, moment.counted, moment.stateless, *chosen)
+
+
+def _begun(
+    setting: Setting, positions: Array, headings: Array, goal: Array, reach: Array
+) -> Moment:
+    nothing = jnp.full(headings.shape, -1)
+    going = ~_there(setting, positions, goal, reach)
+    zero = jnp.zeros_like(headings)
+    return Moment(
+        positions, headings, zero, going, jnp.asarray(True), jnp.asarray(0), nothing, nothing
     )
 
 
-class Moment(NamedTuple):
-    """What a step leaves behind."""
+def _step(  # noqa: PLR0913, PLR0917
+    behaviour: Behaviour,
+    setting: Setting,
+    number: Int[Array, ""],
+    key: Key[Array, ""],
+    now: Moment,
+    lengths: Float[Array, " individuals"],
+    places: dict[str, Float[Array, " 2"]],
+    goal: Float[Array, " 2"],
+    reach: Float[Array, ""],
+    group: Int[Array, ""],
+) -> Moment:
+    """One group, one frame on; a group that ended stays as it is."""
+    view = View(
+        now.positions, now.headings, lengths, now.turned, places, setting.members, setting.fps,
+        setting.arena,
+    )  # fmt: skip
+    choice = behaviour.decide(jax.random.fold_in(key, number), view, group)
+    way = _unit(now.headings)
+    reached, after = kept_inside(
+        setting.arena, setting.walls, now.positions + lengths[:, None] * way, way
+    )
+    bounced = jnp.where((after == way).all(axis=1), now.headings, _degrees(after))
+    later = (reached, _wrapped(bounced + choice.turn), choice.turn)
+    before = (now.positions, now.headings, now.turned)
+    kept = [jnp.where(now.going, new, old) for new, old in zip(later, before, strict=True)]
+    lost = (choice.origin < 0) & jnp.isfinite(now.headings) & now.going
+    return Moment(
+        positions=kept[0],
+        headings=kept[1],
+        turned=kept[2],
+        going=now.going & ~_there(setting, reached, goal, reach),
+        counted=now.going,
+        stateless=lost.sum(),
+        origin=jnp.where(now.going, choice.origin, -1),
+        destination=jnp.where(now.going, choice.destination, -1),
+    )
 
-    positions: Float[Array, "individuals 2"]
-    headings: Float[Array, " individuals"]
-    going: Bool[Array, ""]
-    choice: Choice | None
-    stateless: Int[Array, ""]
 
-
-def _there(setting: Setting, batch: Batch, positions: Float[Array, "individuals 2"]) -> Array:
+def _there(
+    setting: Setting,
+    positions: Float[Array, "individuals 2"],
+    goal: Float[Array, " 2"],
+    reach: Float[Array, ""],
+) -> Bool[Array, ""]:
     """Whether enough members are at the target."""
     if not setting.stop:
         return jnp.asarray(False)
-    gap = shortest(positions - batch.goal, setting.arena)
-    near = jnp.hypot(gap[:, 0], gap[:, 1]) <= batch.reach
+    gap = shortest(positions - goal, setting.arena)
+    near = jnp.hypot(gap[:, 0], gap[:, 1]) <= reach
     absent = jnp.isnan(positions[:, 0])
     return near.any() if setting.stop == "one" else (near | absent).all()
 
