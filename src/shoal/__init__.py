@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         predictive_check,
         summaries,
     )
-    from shoal.figures.animation import (
+    from shoal.figures.video import (
         animate,
     )
     from shoal.lmdp import Solution, policy, solve, state_cost
@@ -142,7 +142,7 @@ _HOME = {
         "read_guppies",
         "read_tracks",
     ),
-    "figures.animation": ("animate",),
+    "figures.video": ("animate",),
     "checks": (
         "PredictiveCheck",
         "group_measures",

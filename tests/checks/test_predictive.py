@@ -7,7 +7,7 @@ import pytest
 
 import shoal
 from shoal.checks import Measure, predictive_check
-from shoal.checks.predictive import LEARNED, MODELS, PASSIVE, VICSEK
+from shoal.checks.comparison import LEARNED, MODELS, PASSIVE, VICSEK
 from shoal.checks.summarising import SUMMARIES
 from shoal.checks.words import MORE_LESS
 

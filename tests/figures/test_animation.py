@@ -13,11 +13,11 @@ from PIL import Image
 
 import shoal
 from shoal.errors import InputError, OutputError
-from shoal.figures import pacing
-from shoal.figures.animation import animate
-from shoal.figures.moving import kept_headings, unbroken_steps
-from shoal.figures.stage import Cast, Stage
+from shoal.figures.video import pacing
 from shoal.figures.style import BLUE, INK, ORANGE
+from shoal.figures.video.animation import animate
+from shoal.figures.video.moving import kept_headings, unbroken_steps
+from shoal.figures.video.stage import Cast, Stage
 from shoal.states import track_states
 
 FRAMES, SIZE = 12, (320, 240)

@@ -1,6 +1,7 @@
 """Does the model hold: measures and summaries of groups, observed and simulated."""
 
 from shoal.checks.arrival import target_distance, time_to_target
+from shoal.checks.comparison import Measure, PredictiveCheck
 from shoal.checks.measures import (
     centroid,
     cohesion,
@@ -14,7 +15,7 @@ from shoal.checks.measures import (
     straightness,
 )
 from shoal.checks.motion import Motion
-from shoal.checks.predictive import Measure, PredictiveCheck, predictive_check
+from shoal.checks.predictive import predictive_check
 from shoal.checks.summarising import SUMMARIES, Summary, group_measures, summaries
 from shoal.checks.turning import autocorrelation, pooled_autocorrelation, turning_angles
 

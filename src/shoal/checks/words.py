@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from shoal.checks.predictive import Measure, PredictiveCheck
+    from shoal.checks.comparison import Measure, PredictiveCheck
 
 MORE_LESS = {
     "polarisation": ("are more aligned", "are less aligned"),
@@ -56,9 +56,10 @@ def _difference(measure: "Measure", model: str) -> str:
         (f"have a higher {measure.summary.label}", f"have a lower {measure.summary.label}"),
     )
     low, high = measure.interval(model)
-    unit = f" {measure.unit}" if measure.unit else ""
+    unit = measure.unit if measure.unit in ("", "°") else f" {measure.unit}"
     words = higher if measure.mean(model) > measure.observed else lower
-    return f"{words} ({low:.3g} to {high:.3g}{unit}, observed {measure.observed:.3g})"
+    span = f"{low:.3g} to {high:.3g}{unit}, observed {measure.observed:.3g}".replace("-", "−")
+    return f"{words} ({span})"
 
 
 def _ranking(check: "PredictiveCheck") -> str:

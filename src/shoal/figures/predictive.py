@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from shoal.checks.predictive import Measure, PredictiveCheck
+from shoal.checks.comparison import Measure, PredictiveCheck
 from shoal.figures.style import BLUE, GREY, INK, ORANGE, STYLE
 
 COLOURS = (BLUE, GREY, ORANGE)
@@ -68,7 +68,7 @@ def _draw(axes: Any, measure: Measure, models: tuple[str, ...]) -> None:
     axes.set_ylim(bottom=0)
     unit = f" ({measure.unit})" if measure.unit else ""
     axes.set_xlabel("\n".join(textwrap.wrap(f"{measure.summary.label}{unit}", 34)), fontsize=8)
-    chance = measure.p_value(models[0])
-    axes.set_title(f"p = {chance:.2g}" if np.isfinite(chance) else "p –", fontsize=9)
+    chance = measure.p_words(models[0])
+    axes.set_title(f"p {chance}" if chance[0] in "≤–" else f"p = {chance}", fontsize=9)
     axes.tick_params(labelsize=8)
     axes.locator_params(nbins=5)

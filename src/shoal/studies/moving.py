@@ -5,7 +5,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from shoal.checks.predictive import PredictiveCheck, predictive_check
+from shoal.checks import PredictiveCheck, predictive_check
 from shoal.errors import InputError
 from shoal.figures import save_figure
 from shoal.figures.predictive import predictive_panels
@@ -144,7 +144,7 @@ class Moving:
 
     def film(self, groups: Any, video: Path, beside: str, inset: bool, speed: float) -> Path:
         """A video of the first group, with others beside it that began alike."""
-        from shoal.figures.animation import animate  # noqa: PLC0415  (loads the encoder)
+        from shoal.figures.video.animation import animate  # noqa: PLC0415  (loads the encoder)
 
         first = next(iter(groups))
         panels = {}

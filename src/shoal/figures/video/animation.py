@@ -8,12 +8,12 @@ import matplotlib as mpl
 import numpy as np
 
 from shoal.errors import InputError
-from shoal.figures.encoding import FASTEST, checked_suffix, write_video
-from shoal.figures.layout import checked_size
-from shoal.figures.pacing import Timing
-from shoal.figures.stage import Cast, Stage
-from shoal.figures.state_map import checked_inset
 from shoal.figures.style import STYLE
+from shoal.figures.video.encoding import FASTEST, checked_suffix, write_video
+from shoal.figures.video.layout import checked_size
+from shoal.figures.video.pacing import Timing
+from shoal.figures.video.stage import Cast, Stage
+from shoal.figures.video.state_map import checked_inset
 from shoal.progress import Report, reporting
 from shoal.states.targets import checked_point
 from shoal.tracks import Collection, Periodic, Tracks

@@ -8,12 +8,12 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from shoal.figures.encoding import Picture
-from shoal.figures.layout import Layout, arranged, extent
-from shoal.figures.moving import MovingGroup, draw_surroundings, mark_size
-from shoal.figures.pacing import Timing
-from shoal.figures.state_map import StateMap
 from shoal.figures.style import GREY, INK
+from shoal.figures.video.encoding import Picture
+from shoal.figures.video.layout import Layout, arranged, extent
+from shoal.figures.video.moving import MovingGroup, draw_surroundings, mark_size
+from shoal.figures.video.pacing import Timing
+from shoal.figures.video.state_map import StateMap
 from shoal.tracks import Tracks
 
 

@@ -1,0 +1,158 @@
+"""Observed groups among simulated ones: each measure, its distribution under each model."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from shoal.checks.summarising import Summary
+from shoal.checks.words import paragraph
+
+LEARNED, PASSIVE, VICSEK = "learned policy", "passive only", "Vicsek"
+MODELS = (LEARNED, PASSIVE, VICSEK)
+
+
+@dataclass(frozen=True, eq=False)
+class Measure:
+    """One measure of the observed groups, and of every replicate of them under every model.
+
+    Attributes
+    ----------
+    observed
+        Its mean over the groups.
+    by_group
+        Its value for each group, by label.
+    replicated
+        Its mean over the groups of each replicate, by model.
+    unit
+        In words; empty for ratios.
+    """
+
+    summary: Summary
+    unit: str
+    observed: float
+    by_group: dict[str, float]
+    replicated: dict[str, Float[np.ndarray, " replicates"]]
+
+    def interval(self, model: str, mass: float = 0.95) -> tuple[float, float]:
+        """The central interval that holds this share of the replicates."""
+        values = self._known(model)
+        if not values.size:
+            return np.nan, np.nan
+        low, high = np.quantile(values, [(1 - mass) / 2, (1 + mass) / 2])
+        return float(low), float(high)
+
+    def mean(self, model: str) -> float:
+        """Of the replicates."""
+        values = self._known(model)
+        return float(values.mean()) if values.size else np.nan
+
+    def sd(self, model: str) -> float:
+        """Of the replicates."""
+        values = self._known(model)
+        return float(values.std(ddof=1)) if values.size > 1 else np.nan
+
+    def p_value(self, model: str) -> float:
+        """The chance that a replicate lies as far out as the observed value, on either side.
+
+        Twice the smaller tail, the observed value counted with the replicates, at most 1.
+        """
+        values = self._known(model)
+        if not values.size or not np.isfinite(self.observed):
+            return np.nan
+        below = 1 + int((values <= self.observed).sum())
+        above = 1 + int((values >= self.observed).sum())
+        return min(1.0, 2 * min(below, above) / (values.size + 1))
+
+    def p_words(self, model: str) -> str:
+        """The p-value, or what it is below where no replicate lies as far out."""
+        p, least = self.p_value(model), 2 / (self._known(model).size + 1)
+        return f"≤ {p:.2g}" if p == least else f"{p:.2g}" if np.isfinite(p) else "–"
+
+    def error(self, model: str) -> float:
+        """How far the replicates' mean lies from the observed value, in units of one ruler.
+
+        The ruler is the same for all models: the root mean square of their standard deviations.
+        NaN where no model's replicates vary.
+        """
+        ruler = float(np.sqrt(np.mean([self.sd(name) ** 2 for name in self.replicated])))
+        off = abs(self.mean(model) - self.observed)
+        if off == 0:
+            return 0.0
+        return off / ruler if ruler > 1e-9 * abs(off) else np.nan
+
+    def _known(self, model: str) -> Float[np.ndarray, " known"]:
+        values = self.replicated[model]
+        return values[np.isfinite(values)]
+
+
+@dataclass(frozen=True, eq=False)
+class PredictiveCheck:
+    """What came out, measure by measure.
+
+    Attributes
+    ----------
+    measures
+        By name.
+    models
+        The learned policy first, then the baselines.
+    replicates
+        How often the whole design was simulated under each model.
+    noise
+        σ of the Vicsek baseline, fitted to the tracks, in degrees.
+    """
+
+    measures: dict[str, Measure]
+    models: tuple[str, ...]
+    replicates: int
+    groups: int
+    noise: float
+    seed: int
+
+    def errors(self) -> dict[str, float]:
+        """The summed standardised error of each model, over measures that all models have."""
+        return {
+            model: float(sum(measure.error(model) for measure in self._shared()))
+            for model in self.models
+        }
+
+    def failures(self, model: str = LEARNED, level: float = 0.05) -> list[Measure]:
+        """The measures whose observed value lies outside what a model predicts, worst first."""
+        out = [m for m in self.measures.values() if m.p_value(model) < level]
+        return sorted(out, key=lambda m: -m.error(model))
+
+    def words(self) -> str:
+        """Where the model holds and where it fails, in a paragraph."""
+        return paragraph(self)
+
+    def table(self) -> list[dict[str, str]]:
+        """A row for each measure: observed, and per model the mean, the 95 % interval and p."""
+        rows = []
+        for measure in self.measures.values():
+            unit = f" ({measure.unit})" if measure.unit else ""
+            row = {
+                "measure": f"{measure.summary.label}{unit}",
+                "observed": _short(measure.observed),
+            }
+            for model in self.models:
+                low, high = measure.interval(model)
+                row[model] = f"{_short(measure.mean(model))} [{_short(low)}, {_short(high)}]"
+                row[f"p, {model}"] = measure.p_words(model)
+            rows.append(row)
+        total = {"measure": "summed standardised error", "observed": ""}
+        for model, error in self.errors().items():
+            total |= {model: _short(error), f"p, {model}": ""}
+        return [*rows, total]
+
+    def _shared(self) -> list[Measure]:
+        """Measures with a finite error under every model."""
+        return [
+            measure
+            for measure in self.measures.values()
+            if np.isfinite(measure.observed)
+            and all(np.isfinite(measure.error(model)) for model in self.models)
+        ]
+
+
+def _short(value: float) -> str:
+    return "–" if not np.isfinite(value) else f"{value:.3g}".replace("-", "−")

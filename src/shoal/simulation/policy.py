@@ -1,0 +1,173 @@
+"""What simulated animals live by: a fit, a solution or a cost-to-go, ready to be followed."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from shoal.errors import InputError
+from shoal.lmdp import Solution
+from shoal.lmdp.policies import as_grid, checked_discount
+from shoal.passive import PassiveOperator, as_operator
+from shoal.posterior import Fit
+from shoal.simulation.designs import Design, Surroundings
+from shoal.simulation.following import FollowPolicy
+from shoal.states import StateSpace
+from shoal.tracks import Periodic
+from shoal.tracks.record import warn
+
+
+@dataclass(frozen=True, eq=False)
+class Policy:
+    """What animals live by: states, passive dynamics, one or more costs-to-go, a discount."""
+
+    space: StateSpace
+    passive: PassiveOperator
+    log_z: Float[np.ndarray, "draws J"]
+
+    @classmethod
+    def of(cls, given: Any, passive: Any, space: Any, discount: float, draws: str) -> "Policy":
+        """From a fit, a solution, or a cost-to-go with what belongs to it."""
+        if isinstance(given, Fit):
+            return cls._of_fit(given, passive, space, draws)
+        if space is None:
+            raise InputError(
+                "to move, animals must perceive their state: pass space=shoal.StateSpace(…) made "
+                "of features such as LocalMisalignment()"
+            )
+        if isinstance(given, Solution):
+            if passive is not None:
+                raise InputError("a Solution knows its passive dynamics: pass it alone")
+            if given.horizon == "finite":
+                raise InputError(
+                    "a finite horizon has another policy at every step: simulate_decisions follows "
+                    "it, moving animals cannot"
+                )
+            operator, discount = as_operator(given.passive), given.discount
+            values = given.cost_to_go
+        else:
+            if passive is None:
+                raise InputError("a bare cost-to-go needs passive= to decide by")
+            operator, values = as_operator(passive, space), given
+        if operator.size != space.size:
+            raise InputError(
+                f"a policy over {operator.size} states does not fit a space of {space.size}"
+            )
+        grid = np.asarray(as_grid(values, operator, "cost_to_go")).reshape(1, -1)
+        return cls(space, operator, -checked_discount(discount) * grid)
+
+    @classmethod
+    def _of_fit(cls, fit: Fit, passive: Any, space: Any, draws: str) -> "Policy":
+        if passive is not None:
+            raise InputError("a Fit knows its passive dynamics: pass it alone")
+        if space is not None and space.axes != fit.model.space.axes:
+            raise InputError(
+                f"the axes {space.names} of space= are not those of the fit, "
+                f"{fit.model.space.names}"
+            )
+        costs = fit.cost_to_go.values.reshape(-1, fit.model.space.size)
+        if draws == "mean":
+            costs = costs.mean(axis=0, keepdims=True)
+        chosen = fit.model.space if space is None else space
+        return cls(chosen, fit.model.operator(), -float(fit.model.discount) * costs)
+
+    def targets(self) -> list[Any]:
+        """The targets of its features, fixed points and names."""
+        found = [getattr(part, "target", None) for part in self.space.parts]
+        return [target for target in found if target is not None]
+
+    def goal(self) -> Any:
+        """Where its animals may stop: the first target that does not move."""
+        return next((target for target in self.targets() if not isinstance(target, str)), None)
+
+    def designs(self, surroundings: Surroundings, start: Any) -> list[Design]:
+        """Designs with the places that this needs, checked to be such that it can be followed."""
+        groups = [] if not isinstance(start, Iterable) else list(start)
+        members = {name for group in groups for name in getattr(group, "members", ())}
+        named = [target for target in self.targets() if isinstance(target, str)]
+        landmarks = list(dict.fromkeys(name for name in named if name not in members))
+        designs = surroundings.designs(groups or start, landmarks, self.goal())
+        for name in set(named) - set(landmarks):
+            if len({design.members for design in designs}) > 1:
+                raise InputError(
+                    f"the target {name!r} is a member, and the groups have different members: "
+                    "simulate them one by one"
+                )
+        parts: Any = self.space.parts
+        for part in parts:
+            warn_of_radius(getattr(part, "radius", None), designs)
+            _check_walls(part, designs)
+            if getattr(part, "social", False) and any(len(d.members) < 2 for d in designs):
+                raise InputError(
+                    f"{part.axis.name} needs neighbours, and a group has a single animal"
+                )
+        return designs
+
+    def followed(
+        self,
+        designs: Sequence[Design],
+        replicates: int,
+        seed: int,
+        rule: str = "stochastic",
+        between: bool = True,
+    ) -> tuple[FollowPolicy, list[Design]]:
+        """The behaviour of so many groups, and designs with the targets that it needs."""
+        space, placed = _with_group_targets(self.space, designs)
+        draw = _dealt(len(self.log_z), replicates * len(designs), seed)
+        used, which = np.unique(draw, return_inverse=True)
+        made = FollowPolicy.of(space, self.passive, self.log_z[used], which, rule, between)
+        return made, placed
+
+
+def _dealt(draws: int, groups: int, seed: int) -> np.ndarray:
+    """A draw for each group: all different while there are enough of them."""
+    rng = np.random.default_rng([seed, 2**31])
+    rounds = -(-groups // draws)
+    return np.concatenate([rng.permutation(draws) for _ in range(rounds)])[:groups]
+
+
+def _with_group_targets(
+    space: StateSpace, designs: Sequence[Design]
+) -> tuple[StateSpace, list[Design]]:
+    """Targets that differ from group to group become landmarks that stand still."""
+    parts, changed = [], list(designs)
+    for part in space.parts:
+        target = getattr(part, "target", None)
+        if isinstance(target, tuple) and target and isinstance(target[0], tuple):
+            name, points = f"target of {part.axis.name}", dict(target)  # type: ignore[union-attr]
+            for number, design in enumerate(changed):
+                if design.label not in points:
+                    raise InputError(
+                        f"there is no target for group {design.label!r}, only for "
+                        f"{', '.join(points)}"
+                    )
+                path = np.tile(np.asarray(points[design.label], dtype=float), (design.steps, 1))
+                changed[number] = replace(design, places=design.places | {name: path})
+            part = replace(part, target=name)  # type: ignore[type-var]  # noqa: PLW2901
+        parts.append(part)
+    return StateSpace(*parts), changed
+
+
+def _check_walls(part: Any, designs: Sequence[Design]) -> None:
+    """A distance to walls needs walls."""
+    if part.axis.name != "wall_distance" or part.arena is not None:
+        return
+    for design in designs:
+        if design.arena is None or isinstance(design.arena, Periodic):
+            raise InputError(
+                f"wall_distance needs the walls around group {design.label!r}: pass "
+                "arena=shoal.Rectangle(left, bottom, right, top) or shoal.Circle(x, y, radius)"
+            )
+
+
+def warn_of_radius(radius: Any, designs: Sequence[Design]) -> None:
+    """A neighbourhood wider than half a periodic box meets itself."""
+    arenas = {design.arena for design in designs if isinstance(design.arena, Periodic)}
+    for arena in arenas:
+        if radius is not None and radius > min(arena.sides) / 2:
+            warn(
+                f"a radius of {radius:g} is more than half of the periodic box {arena}: animals "
+                "would see others by more than one way round, and count the shortest only"
+            )
