@@ -6,9 +6,11 @@ class InputError(ValueError):
 
 
 def checked_seed(seed: object) -> int:
-    """A seed that every generator takes: a whole number, 0 or more."""
+    """A seed that every generator takes: a whole number from 0 to 2⁶³ − 1."""
     if not hasattr(seed, "__index__") or seed.__index__() < 0:
         raise InputError(f"a seed is a whole number, 0 or more; got {seed!r}")
+    if seed.__index__() >= 2**63:
+        raise InputError(f"a seed is less than 2^63, got {seed!r}")
     return int(seed.__index__())
 
 

@@ -218,6 +218,12 @@ def loop_group_speed(places, fps, arena):
     return speed
 
 
+def loop_reached(places, fps, arena):
+    if not any(math.isfinite(x) for x in np.ravel(places)):
+        return nan
+    return 0.0 if math.isnan(loop_arrival(places, TARGET, REACH, fps, arena)) else 1.0
+
+
 def loop_summaries(places, angles, fps, arena):
     """All summaries of one group."""
     steps, turns = loop_steps(places, arena), loop_turns(angles)
@@ -237,6 +243,7 @@ def loop_summaries(places, angles, fps, arena):
         "turning_autocorrelation": loop_autocorrelation(own, 1),
         "polarisation_autocorrelation": loop_autocorrelation([order], 1),
         "straightness": loop_straightness(places, arena),
+        "target_reached": loop_reached(places, fps, arena),
         "time_to_target": loop_arrival(places, TARGET, REACH, fps, arena),
     }
 

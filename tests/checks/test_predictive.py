@@ -87,7 +87,7 @@ def test_the_same_seed_gives_the_same_check():
     tracks = herd(steps=30)
     fit = fitted(tracks)
     one, other, third = (
-        predictive_check(fit, tracks, replicates=20, seed=seed) for seed in (5, 5, 6)
+        predictive_check(fit, tracks, replicates=40, seed=seed) for seed in (5, 5, 6)
     )
     for name, found in one.measures.items():
         for model in MODELS:
@@ -105,7 +105,7 @@ def test_several_groups_count_with_their_mean_and_are_kept_apart():
         shoal.Tracks(herd(seed, steps).data.assign_attrs(group=f"g{seed}"))
         for seed, steps in ((1, 30), (2, 45))
     )
-    found = predictive_check(fitted(groups), groups, replicates=20, seed=1)
+    found = predictive_check(fitted(groups), groups, replicates=40, seed=1)
     for one in found.measures.values():
         assert set(one.by_group) == {"g1", "g2"}
         assert one.observed == pytest.approx(np.mean(list(one.by_group.values())))
@@ -120,16 +120,83 @@ def test_with_a_target_the_time_to_it_is_measured(stop):
         v, space=space, passive=PASSIVE_WALK, start=RELEASE, steps=60, speed=1.0, fps=10.0, seed=1
     )
     found = predictive_check(
-        fitted(tracks, space), tracks, replicates=20, seed=1, stop=stop, reach=0.4
+        fitted(tracks, space), tracks, replicates=40, seed=1, stop=stop, reach=0.4
     )
     time = found.measures["time_to_target"]
     assert time.unit == "s"
     away = np.hypot(*np.moveaxis(tracks.positions - np.array([3.0, 0.0]), -1, 0))
     first = np.argmax((away <= 0.4).any(axis=1)) / 10
     assert time.observed == pytest.approx(first)
+    reached = found.measures["target_reached"]
+    assert reached.observed == 1.0 and found.reaches == {"": 0.4}
+    assert reached.mean(PASSIVE) < reached.mean(LEARNED)
     for model in MODELS:
-        assert (time.replicated[model] <= 6.0 + 1e-9).all()
-    assert time.mean(PASSIVE) > time.mean(LEARNED)
+        known = time.replicated[model][np.isfinite(time.replicated[model])]
+        assert (known <= 6.0 + 1e-9).all()
+        assert len(known) == reached.replicated[model].sum()  # of one group: those that got there
+
+
+def test_all_groups_of_a_replicate_live_by_one_draw():
+    """Or else the posterior's uncertainty would be averaged away over groups."""
+    groups = shoal.Collection(
+        shoal.Tracks(herd(seed, 12).data.assign_attrs(group=f"g{seed}")) for seed in range(1, 9)
+    )
+    fit = fitted(groups.tracks[0])
+    found = predictive_check(fit, groups, replicates=60, seed=1)
+    alone = predictive_check(fit, groups.tracks[0], replicates=60, seed=1)
+    of_mean = predictive_check(fit, groups, replicates=60, seed=1, draws="mean")
+    spread = {k: c.measures["polarisation"].sd(LEARNED) for k, c in
+              {"draws": found, "mean": of_mean, "one": alone}.items()}  # fmt: skip
+    assert spread["draws"] > 1.15 * spread["mean"]
+
+
+def test_gaps_in_the_tracks_are_gaps_in_the_replicates():
+    tracks = herd(steps=60)
+    places = tracks.positions.copy()
+    places[10:, 2:] = np.nan  # most are lost from sight
+    gappy = shoal.Tracks.from_arrays(places, fps=10.0, individuals=tracks.individuals)
+    fit = fitted(tracks)
+    whole, partly = (
+        predictive_check(fit, part, replicates=60, seed=2, speed="constant")
+        for part in (tracks, gappy)
+    )
+    for check in (whole, partly):
+        near = check.measures["nearest_distance"]
+        assert near.observed == pytest.approx(near.mean(LEARNED), abs=4 * near.sd(LEARNED))
+    assert (
+        partly.measures["nearest_distance"].observed > whole.measures["nearest_distance"].observed
+    )
+
+
+def test_a_late_start_is_a_late_start_for_both():
+    places = herd(steps=60).positions.copy()
+    places[:40, 0] = np.nan
+    late = shoal.Tracks.from_arrays(places, fps=10.0)
+    found = predictive_check(fitted(late), late, replicates=40, seed=1, speed="constant")
+    rest = predictive_check(
+        fitted(late), shoal.Tracks.from_arrays(places[40:], fps=10.0), replicates=40, seed=1,
+        speed="constant",
+    )  # fmt: skip
+    for name, measure_ in found.measures.items():
+        assert measure_.observed == pytest.approx(rest.measures[name].observed, nan_ok=True)
+
+
+def test_a_lone_animal_is_checked_without_neighbours():
+    space = shoal.StateSpace(shoal.TargetMisalignment((9.0, 0.0), bins=12))
+    v = 2 * (1 - np.cos(np.deg2rad(space.axes[0].centres)))
+    alone = shoal.simulate(
+        v, space=space, passive=PASSIVE_WALK, start=shoal.Release(1, place=(0, 0)), steps=80,
+        speed=1.0, fps=10.0, seed=1,
+    )  # fmt: skip
+    found = predictive_check(fitted(alone, space), alone, replicates=40, seed=1)
+    assert found.models == (LEARNED, PASSIVE)
+    assert "Could not be judged: mean polarisation" in found.words()
+    assert np.isfinite(list(found.errors().values())).all()
+
+
+def test_groups_with_the_same_label_are_refused():
+    with pytest.raises(shoal.InputError, match="different labels"):
+        predictive_check(fitted(herd(steps=10)), [herd(1, 10), herd(2, 10)])
 
 
 def test_the_noise_of_vicsek_is_found_again():
@@ -157,6 +224,16 @@ def test_the_words_say_on_which_side_a_model_fails(check):
     )
     fine = type(check)({"polarisation": none}, check.models, 50, 1, 10.0, 1)
     assert fine.words().startswith("All 1 measures")
+    assert "about as near as passive only and Vicsek" in fine.words()
+    assert "PredictiveCheck(1 measures" in repr(fine)
+
+
+def test_what_does_not_vary_is_left_out_and_said(check):
+    speed = check.measures["speed"]
+    off = Measure(speed.summary, "", 5.0, {}, dict.fromkeys(MODELS, np.full(50, 1.0)))
+    one = type(check)({"speed": off}, check.models, 50, 1, 10.0, 1)
+    assert one.failures() == [off] and not one.compared()
+    assert "Left out of the sum" in one.words() and "On all measures" not in one.words()
 
 
 def test_the_table_has_a_row_for_each_measure_and_the_sum(check):
@@ -168,7 +245,7 @@ def test_the_table_has_a_row_for_each_measure_and_the_sum(check):
 BAD = {
     "no fit": (lambda t: predictive_check(TRUTH, t), "made of a Fit"),
     "no tracks": (lambda t: predictive_check(fitted(t), 5), "compares with Tracks"),
-    "too few": (lambda t: predictive_check(fitted(t), t, replicates=3), "20 or more"),
+    "too few": (lambda t: predictive_check(fitted(t), t, replicates=39), "40 or more"),
 }
 
 

@@ -62,7 +62,7 @@ def test_a_release_needs_no_tracks(fitted, tmp_path, capsys, monkeypatch):
 
 def test_one_command_says_whether_simulated_groups_move_like_the_observed(fitted, tmp_path):
     page = tmp_path / "check" / "predictive.html"
-    done = run("predict", fitted / "f.nc", "--replicates", 30, "--out", page)
+    done = run("predict", fitted / "f.nc", "--replicates", 40, "--out", page)
     assert done.returncode == 0, done.stderr
     assert "On all measures together" in done.stdout and str(page) in done.stdout
     assert {path.name for path in page.parent.iterdir()} == {
@@ -75,20 +75,51 @@ def test_one_command_says_whether_simulated_groups_move_like_the_observed(fitted
     assert "summed standardised error" in text and "data:image/png" in text
     table = (page.parent / "predictive-measures.csv").read_text(encoding="utf-8")
     rows = list(csv.DictReader(table.splitlines()))
-    assert "time until the first animal reaches the target (s)" in [r["measure"] for r in rows]
+    assert "share of groups that reach the target" in [r["measure"] for r in rows]
 
 
 def test_a_lag_is_a_decision_every_few_frames(fitted, tmp_path, capsys, monkeypatch):
-    choices = (fitted / "f.toml").read_text(encoding="utf-8").replace("lag = 1", "lag = 4")
-    config = tmp_path / "slow.toml"
-    config.write_text(choices, encoding="utf-8")
-    out = tmp_path / "slow.csv"
+    slow, out = tmp_path / "slow.nc", tmp_path / "slow.csv"
     code, err = run_here(
-        capsys, monkeypatch, "simulate", fitted / "f.nc", "--config", config, "--out", out
-    )
+        capsys, monkeypatch, "fit", fitted / "fish.csv", "--state", "local:bins=12", "--lag", 4,
+        "--heading-frames", 4, "--method", "map", "--out", slow,
+    )  # fmt: skip
     assert code == 0, err
-    slow = shoal.read_tracks(out)
-    assert slow["g0"].fps == 2.5 and len(slow["g0"].positions) == 10
+    code, err = run_here(capsys, monkeypatch, "simulate", slow, "--out", out)
+    assert code == 0, err
+    herd = shoal.read_tracks(out)
+    assert herd["g0"].fps == 2.5 and len(herd["g0"].positions) == 10
+
+
+def test_what_was_read_is_never_written_over(fitted, capsys, monkeypatch):
+    before = (fitted / "fish.csv").read_bytes()
+    code, err = run_here(
+        capsys, monkeypatch, "simulate", fitted / "f.nc", "--out", fitted / "fish.csv"
+    )
+    assert code == 2 and "is what was read" in err
+    assert (fitted / "fish.csv").read_bytes() == before
+
+
+def test_a_group_with_a_dog_is_filmed_with_it(tmp_path, capsys, monkeypatch):
+    tracks = drifting(1, 30, individuals=["a", "b", "c", "d", "e", "dog"], group="field")
+    path = tracks.with_landmarks("dog").to_csv(tmp_path / "sheep.csv")
+    fit, video = tmp_path / "fit.nc", tmp_path / "herd.gif"
+    code, err = run_here(
+        capsys, monkeypatch, "fit", path, "--state", "local:bins=12,target:bins=12", "--target",
+        "dog", "--method", "map", "--basis", "fourier:2", "--out", fit,
+    )  # fmt: skip
+    assert code == 0, err
+    code, err = run_here(
+        capsys, monkeypatch, "simulate", fit, "--steps", 10, "--video", video, "--beside",
+        "observed", "--inset", "--out", tmp_path / "herd.csv",
+    )  # fmt: skip
+    assert code == 0, err
+    herd = shoal.read_tracks(tmp_path / "herd.csv")
+    assert herd.members == tuple("abcde") and "dog" in herd.individuals
+    code, err = run_here(
+        capsys, monkeypatch, "simulate", fit, "--steps", 99, "--out", tmp_path / "h.csv"
+    )
+    assert code == 2 and "ask for 30 at most" in err
 
 
 def test_tracks_are_filmed_as_they_are(fitted, tmp_path, capsys, monkeypatch):
@@ -114,8 +145,12 @@ BAD = {
     "nobody": (("--release", "0:1,1", "--speed", "1", "--steps", "3"), "1 animal or more"),
     "release": (("--release", "ten", "--speed", "1", "--steps", "3"), "a release is a number"),
     "stop": (("--stop", "half"), "stop is None, 'one' or 'all'"),
-    "moving target": (("--stop", "one", "--target", "dog"), "needs a fixed target"),
+    "moving target": (("--stop", "one", "--target", "dog"), "fixed target is needed"),
     "beside": (("--video", "v.gif", "--beside", "greedy", "--steps", "3"), "--beside is made of"),
+    "no steps": (("--steps", "0"), "1 or more; got 0"),
+    "no reach": (("--stop", "one", "--reach", "0"), "reach of a target is positive"),
+    "no replicates": (("--replicates", "0"), "1 or more; got 0"),
+    "no video": (("--beside", "observed"), "name one with --video"),
     "no tracks there": (("--tracks", "nowhere.csv"), "nowhere.csv"),
 }
 

@@ -13,8 +13,8 @@ from PIL import Image
 
 import shoal
 from shoal.errors import InputError, OutputError
-from shoal.figures.video import pacing
 from shoal.figures.style import BLUE, INK, ORANGE
+from shoal.figures.video import pacing
 from shoal.figures.video.animation import animate
 from shoal.figures.video.moving import kept_headings, unbroken_steps
 from shoal.figures.video.stage import Cast, Stage

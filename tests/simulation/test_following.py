@@ -12,7 +12,8 @@ from scipy import stats
 
 import shoal
 from registries import Lazy, random_matrix
-from shoal.passive import as_operator
+from shoal.passive import PerAxisDynamics, as_operator
+from shoal.passive.uniform import UniformDynamics
 from shoal.simulation.behaviour import View
 from shoal.simulation.following import FollowPolicy
 from shoal.states import Scene
@@ -68,8 +69,17 @@ def view_of(seed, animals=5):
     )
 
 
+def unfolded(space):
+    """The whole circles behind absolute angles."""
+    axes = (axis.circle if isinstance(axis, shoal.Folded) else axis for axis in space.axes)
+    return shoal.StateSpace(*axes)
+
+
 def loop_weights(space, dense, v, discount, view, turn, animal):
-    """The state of one animal, the one that a turn leads to, and p* of it, not normalised."""
+    """The state of one animal, the one that a turn leads to, and p* of it, not normalised.
+
+    A turn knows left from right, so p̄ is that of the whole circles.
+    """
     scene = Scene(np.asarray(view.positions)[None], np.asarray(view.headings)[None], FPS)
     now, then = [], []
     for part in space.parts:
@@ -85,14 +95,20 @@ def loop_weights(space, dense, v, discount, view, turn, animal):
         now.append(value)
         then.append(after)
     i, j = int(space.encode(*now)), int(space.encode(*then))
-    return i, j, dense[i, j] * np.exp(-discount * v[j])
+    passive = dense[unfolded(space).encode(*now), unfolded(space).encode(*then)]
+    return i, j, passive * np.exp(-discount * v[j])
 
 
 @every_passive
 @every_space
 def test_turns_are_weighted_by_the_policy_of_the_joint_state_they_lead_to(parts, make):
     space = shoal.StateSpace(*parts)
-    passive, rng = make(space), np.random.default_rng(8)
+    passive, rng = make(unfolded(space)), np.random.default_rng(8)
+    folded = unfolded(space).shape != space.shape
+    if folded and not isinstance(passive, PerAxisDynamics | UniformDynamics):
+        with pytest.raises(shoal.InputError, match="left or right"):
+            FollowPolicy.of(space, passive, np.zeros((1, space.size)), np.zeros(1, int))
+        return
     v, discount = rng.normal(size=space.size), 0.9
     dense = np.asarray(passive.dense())
     following = FollowPolicy.of(space, passive, -discount * v[None], np.zeros(1, int))
@@ -246,3 +262,35 @@ def test_features_say_the_same_inside_a_program(seed):
             np.testing.assert_array_equal(
                 np.asarray(feature.axis.locate(within)), feature.axis.locate(outside)
             )
+
+
+def test_absolute_angles_do_not_make_animals_flip_over():
+    """A passive walk of 10° is one, whether left and right are told apart or not."""
+    release = shoal.Release(20, place=(0, 0), spread=1.0)
+    turns = {}
+    for absolute in (False, True):
+        space = shoal.StateSpace(shoal.TargetMisalignment((9, 9), bins=36, absolute=absolute))
+        herd = shoal.simulate(
+            np.zeros(space.size), space=space, passive=shoal.RandomWalk(10.0), start=release,
+            steps=40, speed=0.01, rule="passive", seed=1,
+        )  # fmt: skip
+        turn = np.diff(herd.data["heading"].values, axis=0)
+        turns[absolute] = np.abs((turn + 180) % 360 - 180)
+    assert turns[True].max() < 60
+    assert np.median(turns[True]) == pytest.approx(np.median(turns[False]), rel=0.2)
+    space = shoal.StateSpace(shoal.TargetMisalignment((9, 9), bins=36, absolute=True))
+    solution = shoal.solve(shoal.RandomWalk(10.0).on(space), np.zeros(space.size))
+    with pytest.raises(shoal.InputError, match="left or right"):
+        shoal.simulate(solution, space=space, start=release, steps=3, speed=1.0)
+
+
+def test_where_the_passive_dynamics_leave_no_turn_an_animal_goes_straight_on():
+    space = shoal.StateSpace(shoal.LocalMisalignment(bins=4), shoal.Distance((0.0, 0.1, 9.0)))
+    swap = np.kron(np.full((4, 4), 0.25), np.array([[0.0, 1.0], [1.0, 0.0]]))  # never the same bin
+    with pytest.warns(UserWarning, match="had no state"):
+        herd = shoal.simulate(
+            np.zeros(8), space=space, passive=swap, steps=6, speed=0.01, seed=1,
+            start=shoal.Release(4, place=(0, 0), spread=1.0),
+        )  # fmt: skip
+    angles = herd.data["heading"].values
+    np.testing.assert_allclose((angles - angles[0] + 180) % 360, 180.0)

@@ -15,7 +15,7 @@ from shoal.simulation.behaviour import View
 from shoal.simulation.designs import Surroundings
 from shoal.simulation.groups import simulated
 from shoal.simulation.speeds import BLOCK, Gamma, Observed
-from shoal.simulation.walls import kept_inside
+from shoal.simulation.walls import moved
 from shoal.states import track_states
 
 TARGET = (0.2, 0.8)
@@ -86,10 +86,12 @@ def loop_couzin(model, x, theta, i):
         gap = x[j] - x[i]
         distance = math.hypot(*gap)
         bearing = (math.degrees(math.atan2(gap[1], gap[0])) - theta[i] + 180) % 360 - 180
-        if i == j or distance == 0 or abs(bearing) > model.vision / 2:
+        if i == j or distance == 0:
             continue
         if distance < model.repulsion:
             crowded, away = True, away - gap / distance
+        elif abs(bearing) > model.vision / 2:
+            continue
         elif distance < model.orientation:
             ahead = [math.cos(math.radians(theta[j])), math.sin(math.radians(theta[j]))]
             along = along + np.array(ahead)
@@ -200,9 +202,15 @@ def test_a_group_is_the_same_in_any_company():
     for policy, options in ((TRUTH, {"space": SPACE}), (shoal.Vicsek(noise=20.0), {})):
         together = shoal.simulate(policy, start=groups, seed=6, **options)
         assert [part.positions.shape[:2] for part in together] == [(12, 3), (20, 5), (15, 4)]
-        first = shoal.simulate(policy, start=groups[0], seed=6, **options)
-        np.testing.assert_allclose(together.tracks[0].positions, first.positions, atol=1e-12)
-        assert together.tracks[2].group == "g3"
+        for number, group in enumerate(groups):
+            alone = shoal.simulate(policy, start=group, seed=6, **options)
+            np.testing.assert_allclose(
+                together.tracks[number].positions, alone.positions, atol=1e-12
+            )
+            assert together.tracks[number].group == group.group
+        again = shoal.simulate(policy, start=groups[1:], seed=6, replicates=2, **options)
+        alone = shoal.simulate(policy, start=groups[2], seed=6, replicates=2, **options)
+        np.testing.assert_allclose(again["g3 2"].positions, alone["g3 2"].positions, atol=1e-12)
 
 
 # walls
@@ -227,9 +235,7 @@ def test_a_mirror_throws_back_as_often_as_it_is_met(seed):
     angle = rng.uniform(-np.pi, np.pi, 6)
     ways = np.stack([np.cos(angle), np.sin(angle)], axis=1)
     length = rng.uniform(0, 8, (6, 1))
-    place, way = kept_inside(
-        arena, "reflect", jnp.asarray(start + length * ways), jnp.asarray(ways)
-    )
+    place, way = moved(arena, "reflect", *map(jnp.asarray, (start, length[:, 0], ways)))
     for i in range(6):
         for axis, (low, high) in enumerate([(-1.0, 2.0), (0.0, 1.0)]):
             expected, flips = bounced(start[i, axis], length[i, 0] * ways[i, axis], low, high)
@@ -240,22 +246,64 @@ def test_a_mirror_throws_back_as_often_as_it_is_met(seed):
 def test_sliding_goes_along_the_wall_and_back_out_of_a_corner():
     arena = shoal.Rectangle(0, 0, 1, 1)
     ways = np.array([[0.6, 0.8], [1.0, 0.0], [0.6, 0.8], [0.6, 0.8]])
-    goal = np.array([[1.2, 0.5], [1.3, 0.5], [1.2, 1.1], [0.5, 0.5]])
-    place, way = kept_inside(arena, "slide", jnp.asarray(goal), jnp.asarray(ways))
-    np.testing.assert_allclose(place, [[1, 0.5], [1, 0.5], [1, 1], [0.5, 0.5]])
+    length = np.array([0.5, 0.8, 0.5, 0.1])
+    start = np.array([[0.9, 0.1], [0.5, 0.5], [0.9, 0.7], [0.5, 0.5]])
+    place, way = moved(arena, "slide", *map(jnp.asarray, (start, length, ways)))
+    np.testing.assert_allclose(place, [[1, 0.5], [1, 0.5], [1, 1], [0.56, 0.58]])
     np.testing.assert_allclose(way, [[0, 1], [-1, 0], [-0.6, -0.8], [0.6, 0.8]], atol=1e-12)
 
 
-def test_a_round_wall_reflects_about_its_tangent_and_lets_slide_along_it():
+def test_who_rests_at_a_wall_keeps_its_heading():
+    arena = shoal.Rectangle(0, 0, 1, 1)
+    start = jnp.array([[1.0, 0.5], [0.0, 0.5], [0.5, 1.0], [1.0, 1.0]])
+    ways = jnp.array([[-1.0, 0.0], [1.0, 0.0], [0.0, -1.0], [0.6, 0.8]])
+    place, way = moved(arena, "reflect", start, jnp.zeros(4), ways)
+    np.testing.assert_array_equal(place, start)
+    np.testing.assert_array_equal(way, ways)
+
+
+def loop_circle(centre, radius, place, way, left):
+    """A ray in a round mirror, in small steps between exact hits."""
+    for _ in range(100):
+        away = place - centre
+        towards = away @ way
+        reach = -towards + math.sqrt(max(towards**2 + radius**2 - away @ away, 0.0))
+        if left <= reach:
+            return place + left * way, way
+        place = place + reach * way
+        normal = (place - centre) / radius
+        way, left = way - 2 * (way @ normal) * normal, left - reach
+    raise AssertionError
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=50)
+def test_a_round_mirror_throws_back_at_the_point_that_is_hit(seed):
+    rng = np.random.default_rng(seed)
+    arena = shoal.Circle(1.0, -0.5, 2.0)
+    centre = np.array([1.0, -0.5])
+    angle, out = rng.uniform(-np.pi, np.pi, (2, 6)), 1.9 * np.sqrt(rng.random(6))
+    start = centre + out[:, None] * np.stack([np.cos(angle[0]), np.sin(angle[0])], axis=1)
+    ways = np.stack([np.cos(angle[1]), np.sin(angle[1])], axis=1)
+    length = rng.uniform(0, 5, 6)
+    place, way = moved(arena, "reflect", *map(jnp.asarray, (start, length, ways)))
+    for i in range(6):
+        expected = loop_circle(centre, 2.0, start[i], ways[i], length[i])
+        np.testing.assert_allclose(place[i], expected[0], atol=1e-6)
+        np.testing.assert_allclose(way[i], expected[1], atol=1e-6)
+
+
+def test_along_a_round_wall_one_slides():
     arena = shoal.Circle(1.0, 0.0, 2.0)
     ways = np.array([[1.0, 0.0], [np.sqrt(0.5), np.sqrt(0.5)], [0.0, 1.0]])
-    goal = np.array([[3.5, 0.0], [3.5, 0.0], [1.0, 0.5]])
-    place, way = kept_inside(arena, "reflect", jnp.asarray(goal), jnp.asarray(ways))
-    np.testing.assert_allclose(place, [[2.5, 0], [2.5, 0], [1, 0.5]], atol=1e-12)
-    np.testing.assert_allclose(way, [[-1, 0], [-np.sqrt(0.5), np.sqrt(0.5)], [0, 1]], atol=1e-12)
-    place, way = kept_inside(arena, "slide", jnp.asarray(goal), jnp.asarray(ways))
-    np.testing.assert_allclose(place, [[3, 0], [3, 0], [1, 0.5]], atol=1e-12)
-    np.testing.assert_allclose(way, [[-1, 0], [0, 1], [0, 1]], atol=1e-12)
+    start = np.array([[2.5, 0.0], [3.0 - np.sqrt(0.5), -np.sqrt(0.5)], [1.0, 0.0]])
+    length = np.array([1.0, 1.2, 0.5])
+    place, way = moved(arena, "slide", *map(jnp.asarray, (start, length, ways)))
+    goal = start[1] + 1.2 * ways[1] - [1.0, 0.0]
+    normal = goal / np.hypot(*goal)
+    tangent = ways[1] - (ways[1] @ normal) * normal
+    np.testing.assert_allclose(place, [[3, 0], 2 * normal + [1, 0], [1, 0.5]], atol=1e-9)
+    np.testing.assert_allclose(way, [[-1, 0], tangent / np.hypot(*tangent), [0, 1]], atol=1e-9)
 
 
 @pytest.mark.parametrize("walls", ["reflect", "slide"])
@@ -358,6 +406,44 @@ def test_a_gamma_law_is_found_again_with_its_rests():
     assert found.rest == pytest.approx(0.2, abs=0.013)
 
 
+def test_the_arena_that_is_chosen_is_that_of_speeds_and_starts_too():
+    """Wrapped places in a box that the file does not know of."""
+    box = shoal.Periodic(0, 0, 1, 1)
+    flock = shoal.simulate(
+        shoal.Vicsek(noise=5.0), start=shoal.Release(5), steps=60, speed=0.03, arena=box, seed=1
+    )
+    bare = shoal.Tracks.from_arrays(box.wrapped(flock.positions))
+    herd = shoal.simulate(shoal.Vicsek(), start=bare, arena=box, seed=2)
+    steps = np.diff(herd.positions, axis=0)
+    np.testing.assert_allclose(np.hypot(steps[..., 0], steps[..., 1]), 0.03, atol=1e-9)
+    assert herd.arena == box
+    free = shoal.simulate(shoal.Vicsek(), start=flock, arena="unbounded", seed=2)
+    assert free.arena is None
+
+
+def test_a_rate_that_the_tracks_do_not_know_can_be_given():
+    bare = shoal.Tracks.from_arrays(moving().positions)
+    herd = shoal.simulate(TRUTH, space=SPACE, start=bare, speed=1.0, fps=10.0, steps=5)
+    steps = np.diff(herd.positions, axis=0)
+    np.testing.assert_allclose(np.hypot(steps[..., 0], steps[..., 1]), 0.1)
+    assert herd.fps == 10.0
+
+
+def test_a_fit_at_a_lag_decides_that_often(tmp_path):
+    tracks = moving(frames=41)
+    space = shoal.StateSpace(shoal.LocalMisalignment(bins=8))
+    counts = shoal.count_transitions(tracks, space, lag=4, heading_frames=4)
+    assert counts.lag == 4
+    fit = shoal.Model(space, shoal.RandomWalk(60.0)).fit(counts, method="map")
+    loaded = shoal.load_fit(fit.save(tmp_path / "lag.nc"))
+    assert loaded.lag == 4
+    herd = shoal.simulate(loaded, start=tracks, heading_frames=4)
+    assert herd.fps == 2.5 and len(herd.positions) == 11
+    np.testing.assert_allclose(herd.data["heading"].values[0], tracks.headings(4)[0])
+    with pytest.raises(shoal.InputError, match="lags of 4 and 1"):
+        counts + shoal.count_transitions(tracks, space)
+
+
 # what is around
 
 
@@ -368,9 +454,11 @@ def test_a_dog_goes_its_own_way_and_is_seen():
     herd = shoal.simulate(
         v, space=space, passive=shoal.Uniform(), start=tracks, steps=20, seed=1, rule="least-cost"
     )
-    assert herd.individuals == tuple("abcd")
-    facing = herd.data["heading"].values[1:]
-    gap = tracks.place_of("dog")[:20, None] - herd.positions[:-1]
+    assert herd.members == tuple("abcd")
+    np.testing.assert_array_equal(herd.place_of("dog"), tracks.place_of("dog")[:21])
+    assert shoal.count_transitions(herd, space).total > 0  # whoever reads tracks reads these
+    facing = herd.data["heading"].values[1:, :4]
+    gap = tracks.place_of("dog")[:20, None] - herd.positions[:-1, :4]
     towards = np.rad2deg(np.arctan2(gap[..., 1], gap[..., 0]))
     off = np.abs((facing - towards + 180) % 360 - 180)
     assert off.max() <= 15 + 1e-9  # the nearest of turns that are 30° apart
@@ -422,6 +510,23 @@ def test_a_function_of_the_users_own_can_be_simulated_from_once_its_turn_is_know
     assert len(again.positions) == 4
 
 
+def test_a_users_function_knows_the_group_and_its_slips_are_told(tmp_path):
+    seen = set()
+
+    def where(scene):
+        seen.add((scene.group, scene.members))
+        return scene.headings
+
+    axis = shoal.Circular("east", bins=8)
+    space = shoal.StateSpace(shoal.Custom(axis, where, turn=-1))
+    groups = [shoal.Tracks(moving(n, 6, 2 + n).data.assign_attrs(group=f"g{n}")) for n in (1, 2)]
+    shoal.simulate(np.zeros(8), space=space, passive=shoal.Uniform(), start=groups, steps=2)
+    assert seen == {("g1", ("0", "1", "2")), ("g2", ("0", "1", "2", "3"))}
+    broken = shoal.StateSpace(shoal.Custom(axis, lambda scene: {}[scene.group], turn=-1))
+    with pytest.raises(shoal.InputError, match="'east' failed on one frame of group 'g1'"):
+        shoal.simulate(np.zeros(8), space=broken, passive=shoal.Uniform(), start=groups, steps=2)
+
+
 def test_groups_that_live_by_draws_differ_as_the_posterior_does():
     tracks = moving(frames=40)
     space = shoal.StateSpace(shoal.LocalMisalignment(bins=8))
@@ -456,13 +561,13 @@ BAD = {
     "no steps": (lambda: lived(steps=0), "1 or more; got 0"),
     "negative speed": (lambda: lived(speed=-0.1), "0 or more; got -0.1"),
     "speed that is no number": (lambda: lived(speed=float("nan")), "0 or more; got nan"),
-    "no speed": (lambda: lived(speed=None), "speed= needs a number"),
+    "no speed": (lambda: lived(speed=None), "a speed is needed"),
     "observed speed of nobody": (lambda: lived(speed="observed"), "start from tracks"),
     "unknown rule": (lambda: lived(rule="greedy"), "rule is one of"),
     "unknown draws": (lambda: lived(draws="all"), "'mean' or 'each'"),
     "unknown walls": (lambda: lived(walls="bounce"), "walls are one of"),
     "unknown stop": (lambda: lived(stop="some"), "stop is None"),
-    "no reach": (lambda: lived(stop="one"), "reach= must say"),
+    "no reach": (lambda: lived(stop="one"), "give reach"),
     "bad reach": (lambda: lived(stop="one", reach=0.0), "reach of a target is positive"),
     "start outside": (
         lambda: lived(start=moving(), arena=shoal.Rectangle(0, 0, 0.1, 0.1)),
@@ -515,7 +620,7 @@ BAD = {
             np.zeros(4), passive=shoal.Uniform(), start=moving(), seed=1, stop="one",
             space=shoal.StateSpace(shoal.LocalMisalignment(bins=4)),
         ),
-        "give target=",
+        "fixed target is needed",
     ),
     "a lonely animal": (lambda: lived(start=shoal.Release(1, place=(0, 0))), "needs neighbours"),
     "a finite horizon": (
@@ -541,6 +646,18 @@ BAD = {
     "vicsek's noise": (lambda: shoal.Vicsek(noise=-1), "noise of headings"),
     "couzin's zones": (lambda: shoal.Couzin(repulsion=5), "one around the other"),
     "couzin's eyes": (lambda: shoal.Couzin(vision=400), "field of view"),
+    "speed over several frames": (
+        lambda: shoal.simulate(
+            np.zeros(8), passive=shoal.Uniform(), start=RELEASE, steps=2, speed=1,
+            space=shoal.StateSpace(
+                shoal.LocalMisalignment(bins=4), shoal.Speed((0, 1, 2), frames=3)
+            ),
+        ),
+        "Speed\\(edges, frames=1\\)",
+    ),
+    "another rate": (lambda: lived(start=moving(), fps=25.0), "has 10 frames a second"),
+    "the same label twice": (lambda: lived(start=[moving(1), moving(2)]), "different labels"),
+    "a large seed": (lambda: lived(seed=2**64), r"less than 2\^63"),
     "a turn of a half": (
         lambda: shoal.Custom(shoal.Circular("a"), len, turn=0.5),
         "a turn adds",

@@ -67,3 +67,29 @@ def test_a_box_without_edge_has_no_walls():
         shoal.WallDistance((0, 1)).values(shoal.Scene.of(tracks))
     with pytest.raises(shoal.InputError, match="left < right"):
         shoal.Periodic(0, 0, 0, 1)
+
+
+def test_preparing_goes_round_the_box():
+    box = shoal.Periodic(0, 0, 1, 1)
+    along = 0.07 * np.arange(20.0)
+    path = np.stack([along, np.full(20, 0.5)], axis=-1)[:, None]
+    holed = path.copy()
+    holed[[5, 6, 14]] = np.nan
+    wrapped = shoal.Tracks.from_arrays(box.wrapped(holed), arena=box)
+    np.testing.assert_allclose(
+        box.wrapped(wrapped.fill_gaps(2).positions), box.wrapped(path), atol=1e-9
+    )
+    whole = shoal.Tracks.from_arrays(box.wrapped(path), arena=box)
+    np.testing.assert_allclose(box.wrapped(whole.smooth(5).positions), box.wrapped(path), atol=1e-9)
+    assert whole.drop_jumps(0.2).missing == 0
+    assert whole.with_arena(None).drop_jumps(0.06).missing > 0
+
+
+def test_walls_and_rates_can_be_put_in_later():
+    bare = shoal.Tracks.from_arrays(np.zeros((4, 2, 2)))
+    timed = bare.with_fps(4.0)
+    assert timed.fps == 4.0 and timed.time.tolist() == [0.0, 0.25, 0.5, 0.75]
+    assert bare.fps is None and timed.with_arena(BOX).arena == BOX
+    assert timed.with_arena(BOX).with_arena(None).arena is None
+    with pytest.raises(shoal.InputError, match="4.0 frames a second already"):
+        timed.with_fps(5.0)

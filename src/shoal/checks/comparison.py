@@ -1,6 +1,6 @@
 """Observed groups among simulated ones: each measure, its distribution under each model."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from jaxtyping import Float
@@ -34,6 +34,9 @@ class Measure:
     by_group: dict[str, float]
     replicated: dict[str, Float[np.ndarray, " replicates"]]
 
+    def __repr__(self) -> str:
+        return f"Measure({self.summary.name}, observed {self.observed:.4g})"
+
     def interval(self, model: str, mass: float = 0.95) -> tuple[float, float]:
         """The central interval that holds this share of the replicates."""
         values = self._known(model)
@@ -41,6 +44,11 @@ class Measure:
             return np.nan, np.nan
         low, high = np.quantile(values, [(1 - mass) / 2, (1 + mass) / 2])
         return float(low), float(high)
+
+    def holds(self, model: str) -> bool:
+        """Whether the observed value lies within a model's 95 % interval."""
+        low, high = self.interval(model)
+        return low <= self.observed <= high or bool(np.isclose(self.observed, (low, high)).any())
 
     def mean(self, model: str) -> float:
         """Of the replicates."""
@@ -99,7 +107,9 @@ class PredictiveCheck:
     replicates
         How often the whole design was simulated under each model.
     noise
-        σ of the Vicsek baseline, fitted to the tracks, in degrees.
+        σ of the Vicsek baseline, fitted to the tracks, in degrees; NaN without it.
+    reaches
+        How near the target counts as reached, by group.
     """
 
     measures: dict[str, Measure]
@@ -108,18 +118,35 @@ class PredictiveCheck:
     groups: int
     noise: float
     seed: int
+    reaches: dict[str, float] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        words = ", ".join(f"{name} {error:.3g}" for name, error in self.errors().items())
+        return (
+            f"PredictiveCheck({len(self.measures)} measures, {self.replicates} replicates of "
+            f"{self.groups} group(s); summed standardised errors: {words})"
+        )
 
     def errors(self) -> dict[str, float]:
-        """The summed standardised error of each model, over measures that all models have."""
+        """The summed standardised error of each model; NaN where there is nothing to sum.
+
+        Measures that some model does not have, or whose replicates vary under no model, are left
+        out: see ``compared``.
+        """
+        summed = self.compared()
         return {
-            model: float(sum(measure.error(model) for measure in self._shared()))
+            model: float(sum(measure.error(model) for measure in summed)) if summed else np.nan
             for model in self.models
         }
 
-    def failures(self, model: str = LEARNED, level: float = 0.05) -> list[Measure]:
-        """The measures whose observed value lies outside what a model predicts, worst first."""
-        out = [m for m in self.measures.values() if m.p_value(model) < level]
-        return sorted(out, key=lambda m: -m.error(model))
+    def failures(self, model: str = LEARNED) -> list[Measure]:
+        """The measures whose observed value lies outside a model's 95 % interval, worst first."""
+        out = [m for m in self.judged(model) if not m.holds(model)]
+        return sorted(out, key=lambda m: -np.nan_to_num(m.error(model), nan=np.inf))
+
+    def judged(self, model: str = LEARNED) -> list[Measure]:
+        """The measures that both the observed and the simulated groups have."""
+        return [m for m in self.measures.values() if np.isfinite(m.p_value(model))]
 
     def words(self) -> str:
         """Where the model holds and where it fails, in a paragraph."""
@@ -144,8 +171,8 @@ class PredictiveCheck:
             total |= {model: _short(error), f"p, {model}": ""}
         return [*rows, total]
 
-    def _shared(self) -> list[Measure]:
-        """Measures with a finite error under every model."""
+    def compared(self) -> list[Measure]:
+        """Measures with a standardised error under every model."""
         return [
             measure
             for measure in self.measures.values()

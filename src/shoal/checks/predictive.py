@@ -9,7 +9,6 @@ import numpy as np
 
 from shoal.checks.comparison import (
     LEARNED,
-    MODELS,
     PASSIVE,
     VICSEK,
     Measure,
@@ -24,7 +23,8 @@ from shoal.simulation import Vicsek
 from shoal.simulation.batches import Outcome
 from shoal.simulation.designs import Surroundings
 from shoal.simulation.groups import simulated
-from shoal.tracks import Tracks, headings
+from shoal.simulation.release import observed_start
+from shoal.tracks import Collection, Tracks, headings, shortest
 
 
 def predictive_check(  # noqa: PLR0913  (every choice a user has)
@@ -48,9 +48,10 @@ def predictive_check(  # noqa: PLR0913  (every choice a user has)
 ) -> PredictiveCheck:
     """Simulate the observed design again and again, and see where the observed groups lie.
 
-    Every replicate has the groups, animals, starts, speeds, walls and lengths of the data. It is
-    made under the learned policy (each replicate's groups live by draws of their own), under the
-    passive dynamics alone, and under Vicsek's rule with a noise fitted to the tracks.
+    Every replicate has the groups, animals, starts, speeds, walls, lengths and gaps of the data. It
+    is made under the learned policy (all groups of a replicate live by one posterior draw), under
+    the passive dynamics alone, and under Vicsek's rule with a noise fitted to the tracks, where
+    animals are not alone.
 
     Parameters
     ----------
@@ -61,8 +62,8 @@ def predictive_check(  # noqa: PLR0913  (every choice a user has)
     draws
         ``"each"`` for the posterior predictive distribution, ``"mean"`` for the posterior mean.
     speed, arena, walls, stop, target, reach, space
-        As in ``shoal.simulate``. With a fixed target, of the policy or given, the time until it is
-        first reached is a measure, too; groups that do not get there count with their whole length.
+        As in ``shoal.simulate``. With a fixed target, of the policy or given, the share of groups
+        that reach it is a measure, too, and the time they take.
     heading_frames, minimum_step, tracker_headings
         How headings at the start are taken, and those that are measured, observed and simulated
         ones alike; measured ones are always taken from displacements.
@@ -87,18 +88,23 @@ def predictive_check(  # noqa: PLR0913  (every choice a user has)
     groups = list(tracks) if isinstance(tracks, Iterable) else []
     if not groups or not all(isinstance(group, Tracks) for group in groups):
         raise InputError("a predictive check compares with Tracks, one group or several")
-    if not hasattr(replicates, "__index__") or replicates < 20:
-        raise InputError(f"replicates are a whole number, 20 or more; got {replicates!r}")
+    Collection(groups)  # every group has a label of its own
+    if not hasattr(replicates, "__index__") or replicates < 40:
+        raise InputError(f"replicates are a whole number, 40 or more; got {replicates!r}")
     given = Surroundings(
         None, speed, arena, walls, stop, target, reach, None, "", heading_frames, minimum_step,
-        tracker_headings,
+        tracker_headings, fit.lag,
     )  # fmt: skip
-    reading = _Reading(groups, _goals(fit, groups, given, space), int(heading_frames), minimum_step)
+    groups = [given.around(group) for group in groups]
+    given = replace(given, lag=1, arena=None, heading_frames=given.heading_steps)  # done
+    reading = _Reading(groups, _goals(fit, groups, given, space), given)
     rules: dict[str, tuple[Any, dict[str, Any]]] = {
-        LEARNED: (fit, {"draws": draws, "space": space}),
+        LEARNED: (fit, {"draws": draws, "space": space, "together": True}),
         PASSIVE: (fit, {"draws": "mean", "rule": "passive", "space": space}),
-        VICSEK: (Vicsek.fitted(groups, heading_frames, minimum_step), {}),
     }
+    flock = _vicsek(fit, groups, given)
+    if flock is not None:
+        rules[VICSEK] = (flock, {})
     found: dict[str, dict[str, np.ndarray]] = {}
     with reporting(progress) as report:
         for number, (name, (policy, options)) in enumerate(rules.items()):
@@ -124,25 +130,49 @@ def predictive_check(  # noqa: PLR0913  (every choice a user has)
         )
         for name, values in observed.items()
     }
-    noise = float(rules[VICSEK][0].noise)
-    return PredictiveCheck(measures, MODELS, int(replicates), len(groups), noise, int(seed))
+    noise = float("nan") if flock is None else float(flock.noise)
+    reaches = {label: reach for label, (_, reach) in reading.goals.items()}
+    return PredictiveCheck(
+        measures, tuple(rules), int(replicates), len(groups), noise, int(seed), reaches
+    )
+
+
+def _vicsek(fit: Fit, groups: Sequence[Tracks], given: Surroundings) -> Vicsek | None:
+    """Vicsek's rule with the fit's neighbourhood and the tracks' noise; None for lone animals."""
+    if any(len(tracks.members) < 2 for tracks in groups):
+        return None
+    radii = [getattr(part, "radius", None) for part in fit.model.space.parts]
+    radius = next((r for r in radii if r is not None), None)
+    return Vicsek.fitted(groups, given.heading_frames, given.minimum_step, radius)
 
 
 @dataclass(frozen=True, eq=False)
 class _Reading:
-    """How observed and simulated groups are measured: in the same way."""
+    """How observed and simulated groups are measured: in the same way.
+
+    Both begin in the frame that simulations start from. Where an observed animal was not seen, its
+    simulated double is not looked at either. With a rule that stops groups at the target, observed
+    ones are measured up to there, too.
+    """
 
     groups: Sequence[Tracks]
     goals: dict[str, tuple[Any, float]]
-    heading_frames: int
-    minimum_step: float
+    given: Surroundings
 
     def of_tracks(self) -> dict[str, dict[str, float]]:
         """Per measure the value of every group."""
         found: dict[str, dict[str, float]] = {}
         for tracks in self.groups:
-            who = [tracks.individuals.index(name) for name in tracks.members]
-            for name, value in self._measured(tracks, tracks.positions[None, :, who]).items():
+            places = self._observed(tracks)
+            goal, reach = self.goals.get(tracks.group, (None, 0.0))
+            if self.given.stop is not None:
+                gap = shortest(places - np.asarray(goal), tracks.arena)
+                near = np.hypot(gap[..., 0], gap[..., 1]) <= reach
+                absent = np.isnan(places[..., 0])
+                there = near.any(1) if self.given.stop == "one" else (near | absent).all(1)
+                if there.any():
+                    places = places[: int(np.argmax(there)) + 1]
+            for name, value in self._measured(tracks, places[None]).items():
                 found.setdefault(name, {})[tracks.group] = float(value[0])
         return found
 
@@ -151,29 +181,32 @@ class _Reading:
 
         def one(number: int) -> dict[str, np.ndarray]:
             mine = outcomes[number :: len(self.groups)]
-            frames = max(len(outcome.positions) for outcome in mine)
-            stack = np.full((replicates, frames, *mine[0].positions.shape[1:]), np.nan)
+            seen = np.isfinite(self._observed(self.groups[number]))
+            stack = np.full((replicates, *seen.shape), np.nan)
             for row, outcome in enumerate(mine):
                 stack[row, : len(outcome.positions)] = outcome.positions
-            return self._measured(self.groups[number], stack)
+            return self._measured(self.groups[number], np.where(seen, stack, np.nan))
 
         with ThreadPoolExecutor() as pool:  # NumPy lets other threads work meanwhile
             found = list(pool.map(one, range(len(self.groups))))
         return {name: _mean(np.stack([part[name] for part in found])) for name in found[0]}
 
+    def _observed(self, tracks: Tracks) -> np.ndarray:
+        """Places of the members from the start of simulations on."""
+        who = [tracks.individuals.index(name) for name in tracks.members]
+        g = self.given
+        _, frame = observed_start(tracks, g.heading_frames, g.minimum_step, g.tracker_headings)
+        return tracks.positions[frame:, who]
+
     def _measured(self, tracks: Tracks, stack: np.ndarray) -> dict[str, np.ndarray]:
         count, frames, animals, _ = stack.shape
         flat = np.moveaxis(stack, 1, 0).reshape(frames, count * animals, 2)
-        angles = headings(flat, self.heading_frames, self.minimum_step, tracks.arena)
+        given = self.given
+        angles = headings(flat, given.heading_frames, given.minimum_step, tracks.arena)
         angle = np.moveaxis(angles.reshape(frames, count, animals), 0, 1)
         goal, reach = self.goals.get(tracks.group, (None, None))
         motion = Motion(stack, angle, tracks.fps, tracks.arena, goal, reach)
-        found = {name: np.asarray(value) for name, value in summaries(motion).items()}
-        if "time_to_target" in found:
-            length = (len(tracks.positions) - 1) / (tracks.fps or 1.0)
-            late = np.isnan(found["time_to_target"])
-            found["time_to_target"] = np.where(late, length, found["time_to_target"])
-        return found
+        return {name: np.asarray(value) for name, value in summaries(motion).items()}
 
 
 def _goals(

@@ -73,6 +73,13 @@ def _pooled(values: np.ndarray) -> np.ndarray:
     return values.reshape(*values.shape[:-2], -1)
 
 
+def _reached(m: Motion) -> np.ndarray:
+    """1 where the target is reached, 0 where it is not, NaN where nobody is seen."""
+    there = np.isfinite(time_to_target(m.positions, m.target, m.reach, m.fps, m.arena))
+    anybody = np.isfinite(m.positions).any(axis=(-3, -2, -1))
+    return np.where(anybody, there.astype(float), np.nan)
+
+
 _ALL = (
     Summary("polarisation", "mean polarisation", "ratio", lambda m: mean_known(m.polarisation, -1)),
     Summary(
@@ -142,8 +149,15 @@ _ALL = (
         lambda m: straightness(m.positions, m.arena),
     ),
     Summary(
+        "target_reached",
+        "share of groups that reach the target",
+        "ratio",
+        _reached,
+        needs_target=True,
+    ),
+    Summary(
         "time_to_target",
-        "time until the first animal reaches the target",
+        "time until the first animal reaches the target, of groups that do",
         "time",
         lambda m: time_to_target(m.positions, m.target, m.reach, m.fps, m.arena),
         needs_target=True,

@@ -16,29 +16,34 @@ MORE_LESS = {
     "turning_angle": ("turn more sharply", "turn less sharply"),
     "large_turn": ("make larger big turns", "make smaller big turns"),
     "turning_autocorrelation": (
-        "keep turning the same way for longer",
-        "take back more of a turn in the next frame",
+        "have turns more correlated with the one before",
+        "have turns less correlated with the one before",
     ),
     "polarisation_autocorrelation": (
         "keep their order for longer",
         "gain and lose order more quickly",
     ),
     "straightness": ("go straighter", "wander more"),
+    "target_reached": ("reach the target more often", "reach the target less often"),
     "time_to_target": ("reach the target later", "reach the target sooner"),
 }
 """What a higher, or a lower, simulated value of each measure means."""
 SHOWN = 5
+SAME = 0.05
+"""Sums of errors that differ by less than this share are called about equal."""
 
 
 def paragraph(check: "PredictiveCheck") -> str:
     """Where the learned policy holds and fails, and how it compares with the baselines."""
     learned = check.models[0]
     wrong = check.failures(learned)
-    total = len(check.measures)
-    if not wrong:
+    total = len(check.judged(learned))
+    if not total:
+        first = "No measure could be judged: the tracks are too short."
+    elif not wrong:
         first = (
-            f"All {total} measures of the observed groups lie within what the learned policy "
-            f"predicts ({check.replicates} replicates)."
+            f"All {total} measures of the observed groups lie within the 95 % intervals that the "
+            f"learned policy predicts ({check.replicates} replicates)."
         )
     else:
         first = (
@@ -47,7 +52,7 @@ def paragraph(check: "PredictiveCheck") -> str:
         )
         more = len(wrong) - SHOWN
         first += f"; and {more} more." if more > 0 else "."
-    return f"{first} {_ranking(check)}"
+    return f"{first}{_unjudged(check)} {_ranking(check)}".strip()
 
 
 def _difference(measure: "Measure", model: str) -> str:
@@ -62,20 +67,33 @@ def _difference(measure: "Measure", model: str) -> str:
     return f"{words} ({span})"
 
 
+def _unjudged(check: "PredictiveCheck") -> str:
+    """What is missing from the verdict or from the sum."""
+    judged, compared = check.judged(), check.compared()
+    missing = [m.summary.label for m in check.measures.values() if m not in judged]
+    alike = [m.summary.label for m in judged if m not in compared]
+    said = f" Could not be judged: {_listed(missing)}." if missing else ""
+    if alike:
+        said += f" Left out of the sum, as simulated values do not vary: {_listed(alike)}."
+    return said
+
+
 def _ranking(check: "PredictiveCheck") -> str:
     """Which model comes nearest on all measures together."""
     errors = check.errors()
+    if not check.compared():
+        return ""
     learned, *others = check.models
-    better = [name for name in others if errors[learned] < errors[name]]
-    worse = [name for name in others if name not in better]
+    better = [name for name in others if errors[learned] < (1 - SAME) * errors[name]]
+    worse = [name for name in others if errors[name] < (1 - SAME) * errors[learned]]
+    same = [name for name in others if name not in better + worse]
+    said = [f"nearer than {_listed(better)}"] if better else []
+    said += [f"about as near as {_listed(same)}"] if same else []
+    said += [f"less near than {_listed(worse)}"] if worse else []
     figures = ", ".join(f"{name} {errors[name]:.3g}" for name in check.models)
-    if not worse:
-        verdict = f"it comes nearer than {_listed(better, 'and')}"
-    elif not better:
-        verdict = f"{_listed(worse, 'and')} {'come' if len(worse) > 1 else 'comes'} nearer"
-    else:
-        verdict = f"it comes nearer than {_listed(better)}, but {_listed(worse)} comes nearer still"
-    return f"On all measures together {verdict} (summed standardised error: {figures})."
+    return (
+        f"On all measures together it comes {_listed(said)} (summed standardised error: {figures})."
+    )
 
 
 def _listed(words: list[str], last: str = "and") -> str:

@@ -88,15 +88,20 @@ def simulate(
     given = {name: value for name, value in locals().items() if value is not None}
     for name in ("out", "video", "beside", "inset", "video_speed"):
         given.pop(name, None)
-    from shoal.studies.moving import Moving, MovingSettings  # noqa: PLC0415  (loads JAX)
+    from shoal.studies.moving import Moving, MovingSettings, panels_of  # noqa: PLC0415
 
     if video is not None:
         from shoal.figures.video.encoding import checked_suffix  # noqa: PLC0415  (loads the encoder)
 
         checked_suffix(video)
+    panels_of(beside)
+    if video is None and (beside or inset):
+        raise InputError("--beside and --inset are about the video: name one with --video")
     moving = Moving(MovingSettings(**given))
     groups = moving.write(out)
     typer.echo(f"{groups!r} by the {rule} rule")
+    if moving.arrived(groups):
+        typer.echo(moving.arrived(groups))
     typer.echo(f"The tracks are {out.resolve()}")
     if video is not None:
         typer.echo(
@@ -109,9 +114,9 @@ def predict(
     out: Annotated[Path, typer.Option(help="The page; its figure and table go beside it.")] = Path(
         "predictive.html"
     ),
-    replicates: Annotated[int, typer.Option(min=20, help="Of the whole design.")] = 200,
+    replicates: Annotated[int, typer.Option(min=40, help="Of the whole design.")] = 200,
     draws: Annotated[
-        str, typer.Option(help="each: a posterior draw for every group, or mean.")
+        str, typer.Option(help="each: a posterior draw for every replicate, or mean.")
     ] = "each",
     tracks: _TRACKS = None,
     config: _CONFIG = None,
@@ -178,5 +183,7 @@ def animate(
     if landmarks:
         one = one.with_landmarks(*(name.strip() for name in landmarks.split(",")))
     point = target_of(target or "")
+    if isinstance(point, str):
+        one, point = one.with_landmarks(point), None  # drawn with its name, wherever it goes
     path = draw(one, out, target=point, tail=tail, speed=speed)
     typer.echo(f"The video is {path.resolve()}")

@@ -89,6 +89,7 @@ class Fit:
             "method": method,
             "settings": json.dumps(asdict(settings), default=plain),
             "seed": seed,
+            "lag": transitions.lag,
             "facts": json.dumps(facts, default=plain),
             "versions": json.dumps(
                 {"shoal": __version__} | {name: version(name) for name in ENGINES}
@@ -100,6 +101,11 @@ class Fit:
     def method(self) -> str:
         """nuts, laplace, advi or map."""
         return str(self.data.attrs["method"])
+
+    @property
+    def lag(self) -> int:
+        """Frames between the two states of the transitions it was made from."""
+        return int(self.data.attrs.get("lag", 1))
 
     @property
     def facts(self) -> dict[str, Any]:

@@ -138,7 +138,8 @@ def _without_storage(tree: xr.DataTree) -> xr.DataTree:
     groups = {name: node.to_dataset() for name, node in tree.children.items() if name != "passive"}
     plain = xr.DataTree.from_dict(groups)
     kept = ("method", "settings", "seed", "facts", "versions")
-    plain.attrs = {name: _plain(tree.attrs[name]) for name in kept}
+    plain.attrs = {"lag": _plain(tree.attrs.get("lag", 1))}
+    plain.attrs |= {name: _plain(tree.attrs[name]) for name in kept}
     return plain
 
 

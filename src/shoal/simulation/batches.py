@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
+from zlib import crc32
 
 import jax
 import jax.numpy as jnp
@@ -33,11 +34,15 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Course:
-    """How groups are run: what happens at walls, when they end, and whether decisions are kept."""
+    """How groups are run: what happens at walls, when they end, and whether decisions are kept.
+
+    With ``apart``, every group runs in a program of its own, under its own names.
+    """
 
     walls: str = "reflect"
     stop: str = ""
     decisions: bool = False
+    apart: bool = False
 
 
 def run_designs(
@@ -50,8 +55,8 @@ def run_designs(
 ) -> Iterator[Outcome]:
     """Every design as often as asked, in any order.
 
-    A group's randomness is its own, whoever runs beside it: it comes from its number, counted with
-    the design fastest.
+    A group's randomness is its own, whoever runs beside it: it comes from its label and the number
+    of the replicate.
     """
     jobs = [
         (replicate * len(designs) + number, replicate, design)
@@ -61,13 +66,15 @@ def run_designs(
     jobs.sort(key=lambda job: job[2].steps)  # a batch ends with its longest group
     names = _shared_names(designs)
     done = 0
-    for kind, mine in _alike(jobs).items():
+    for kind, mine in _alike(jobs, course.apart).items():
         animals = max(len(job[2].members) for job in mine)
         steps = max(job[2].steps for job in mine)
         size = max(1, min(len(mine), MOST // (animals * (steps + 1))))
         arena, fps = mine[0][2].arena, mine[0][2].fps
         members = names if names is not None else tuple(str(n) for n in range(animals))
-        setting = Setting(members, fps, arena, course.walls, course.stop, course.decisions)
+        if course.apart:
+            members = mine[0][2].members
+        setting = Setting(members, fps, arena, kind[3], course.walls, course.stop, course.decisions)
         for first in range(0, len(mine), size):
             part = mine[first : first + size]
             padded = part + [part[-1]] * (size - len(part))  # one shape, one compilation
@@ -84,12 +91,13 @@ def _shared_names(designs: Sequence[Design]) -> tuple[str, ...] | None:
     return names.pop() if len(names) == 1 else None
 
 
-def _alike(jobs: Sequence[Any]) -> dict[Any, list[Any]]:
+def _alike(jobs: Sequence[Any], apart: bool) -> dict[Any, list[Any]]:
     """Groups that one program can run: of one arena, frame rate and set of landmarks."""
     kinds: dict[Any, list[Any]] = {}
     for job in jobs:
         design = job[2]
-        kinds.setdefault((design.arena, design.fps, tuple(design.places)), []).append(job)
+        label = design.label if apart else ""
+        kinds.setdefault((design.arena, design.fps, tuple(design.places), label), []).append(job)
     return kinds
 
 
@@ -103,9 +111,11 @@ def _batch(
     lengths = np.zeros((steps, count, animals))
     places = {name: np.full((steps, count, 2), np.nan) for name in landmarks}
     goal, reach = np.zeros((count, 2)), np.zeros(count)
-    for row, (number, _, design) in enumerate(jobs):
+    stamp, replicate = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
+    for row, (_, copy, design) in enumerate(jobs):
         own = len(design.members)
-        start, moved = design.drawn(np.random.default_rng([seed, number]))
+        stamp[row], replicate[row] = crc32(design.label.encode()), copy
+        start, moved = design.drawn(np.random.default_rng([seed, stamp[row], copy]))
         positions[row, :own], headings[row, :own] = start
         lengths[: design.steps, row, :own] = moved
         for name in landmarks:
@@ -116,6 +126,7 @@ def _batch(
         jnp.asarray(positions), jnp.asarray(headings), jnp.asarray(lengths),
         {name: jnp.asarray(path) for name, path in places.items()},
         jnp.asarray(goal), jnp.asarray(reach), jnp.asarray([job[0] for job in jobs]),
+        jnp.asarray(stamp), jnp.asarray(replicate),
         jnp.asarray(max(job[2].steps for job in jobs)),
     )  # fmt: skip
 

@@ -24,7 +24,7 @@ class View(eqx.Module):
         The turn that each has just made, in degrees.
     places
         Where landmarks are, by name.
-    members, fps, arena
+    members, fps, arena, group
         As in Tracks.
     """
 
@@ -36,6 +36,7 @@ class View(eqx.Module):
     members: tuple[str, ...] = eqx.field(static=True)
     fps: float | None = eqx.field(static=True)
     arena: Arena | None = eqx.field(static=True)
+    group: str = eqx.field(static=True, default="")
 
     def scene(self) -> Scene:
         """As features see it: a single frame."""
@@ -44,7 +45,7 @@ class View(eqx.Module):
             self.positions[None],
             self.headings[None],
             self.fps,
-            "",
+            self.group,
             everybody | {name: place[None] for name, place in self.places.items()},
             self.arena,
             self.members,

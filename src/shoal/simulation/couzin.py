@@ -45,7 +45,7 @@ class Zonal(Behaviour):
         towards = gap / jnp.where(apart, distance, 1.0)[..., None]
         theta = jnp.deg2rad(view.headings)
         ways = jnp.stack([jnp.cos(theta), jnp.sin(theta)], axis=-1)[None]
-        near = seen & (distance < self.repulsion)
+        near = apart & (distance < self.repulsion)  # felt all round, seen or not
         middle = seen & (distance >= self.repulsion) & (distance < self.orientation)
         far = seen & (distance >= self.orientation) & (distance <= self.attraction)
         away, along, to = -_sum(near, towards), _sum(middle, ways), _sum(far, towards)
@@ -67,7 +67,7 @@ class Couzin:
     repulsion, orientation, attraction
         The outer radii of the three zones, in the unit of places, each at least the one before.
     vision
-        The field of view in degrees, 360 all round.
+        The field of view in degrees, 360 all round; those too near are noticed in any case.
     most
         The largest turn in a frame, in degrees.
     noise

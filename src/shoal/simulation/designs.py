@@ -12,7 +12,7 @@ from shoal.simulation.release import Release, Start, observed_start
 from shoal.simulation.speeds import Lengths, Speeds, speeds_of
 from shoal.simulation.walls import WALLS
 from shoal.states.targets import checked_point
-from shoal.tracks import Arena, Tracks, shortest
+from shoal.tracks import Arena, Collection, Tracks, shortest
 
 STOPS = ("one", "all")
 Point = tuple[float, ...]
@@ -20,7 +20,10 @@ Point = tuple[float, ...]
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """One group to be: its members, start, speeds, surroundings and length."""
+    """One group to be: its members, start, speeds, surroundings and length.
+
+    ``places`` are those of landmarks that its behaviour needs, ``company`` of all it has.
+    """
 
     label: str
     members: tuple[str, ...]
@@ -31,6 +34,7 @@ class Design:
     length_unit: str = ""
     arena: Arena | None = None
     places: dict[str, Float[np.ndarray, "steps 2"]] = field(default_factory=dict)
+    company: dict[str, Float[np.ndarray, "moments 2"]] = field(default_factory=dict)
     goal: Point | None = None
     reach: float = 0.0
     covariates: dict[str, Any] = field(default_factory=dict)
@@ -62,6 +66,8 @@ class Surroundings:
         policy, and as near as an observed animal came, a twentieth of their range at least.
     fps
         Frames per second of a release; tracks know their own.
+    lag
+        Frames between decisions: tracks are thinned to one frame for each.
     """
 
     steps: Any = None
@@ -76,6 +82,7 @@ class Surroundings:
     heading_frames: Any = 1
     minimum_step: Any = 0.0
     tracker_headings: Any = False
+    lag: int = 1
 
     def __post_init__(self) -> None:
         """Check the words and numbers."""
@@ -121,7 +128,41 @@ class Surroundings:
         groups = list(start)
         if not groups or not all(isinstance(group, Tracks) for group in groups):
             raise InputError("a simulation starts from Tracks or from shoal.Release(…)")
-        return [self._observed(tracks, landmarks, goal) for tracks in groups]
+        Collection(groups)  # every group has a label of its own
+        placed = [self.around(tracks) for tracks in groups]
+        self._check_landmarks(placed, landmarks)
+        return [self._observed(tracks, landmarks, goal) for tracks in placed]
+
+    def _check_landmarks(self, groups: Sequence[Tracks], landmarks: Sequence[str]) -> None:
+        """A landmark is followed for as long as it is needed, in every group."""
+        if not landmarks or self.steps is None:
+            return
+        shortest_group = min(groups, key=lambda tracks: len(tracks.positions))
+        known = len(shortest_group.positions)
+        if known < self.steps:
+            raise InputError(
+                f"{landmarks[0]!r} of group {shortest_group.group!r} was followed for {known} "
+                f"frames, so that {self.steps} steps cannot be simulated: ask for {known} at most, "
+                "or for another group"
+            )
+
+    def around(self, tracks: Tracks) -> Tracks:
+        """Tracks with the walls and the rate that were chosen, a frame for each decision."""
+        if self.fps is not None and tracks.fps is not None and self.fps != tracks.fps:
+            raise InputError(
+                f"fps={self.fps:g} is for a release or tracks without a rate; group "
+                f"{tracks.group!r} has {tracks.fps:g} frames a second"
+            )
+        if self.fps is not None and tracks.fps is None:
+            tracks = tracks.with_fps(float(self.fps))
+        if self.arena is not None:
+            tracks = tracks.with_arena(None if self.arena == "unbounded" else self.arena)
+        return tracks if self.lag == 1 else tracks.thin(self.lag)
+
+    @property
+    def heading_steps(self) -> int:
+        """Over how many of the frames that are left headings are taken: at least one."""
+        return max(1, round(self.heading_frames / self.lag))
 
     def _released(self, release: Release, landmarks: Sequence[str], goal: Any) -> Design:
         if landmarks:
@@ -129,13 +170,13 @@ class Surroundings:
                 f"where {landmarks[0]!r} is in every frame must come from tracks: start from them"
             )
         if self.steps is None:
-            raise InputError("a release needs steps=, the number of frames to simulate")
+            raise InputError("a release needs steps, the number of frames to simulate")
         arena = None if self.arena == "unbounded" else self.arena
         members = tuple(str(number) for number in range(release.animals))
         speeds = speeds_of(self.speed, None, self.fps)
         point = None if self.stop is None else self._point("", goal)
         if point is not None and self.reach is None:
-            raise InputError("to stop at the target, reach= must say how near is there")
+            raise InputError("to stop at the target, give reach: how near is there")
         fps = None if self.fps is None else float(self.fps)
         return Design(
             "", members, int(self.steps), release, speeds, fps, self.length_unit, arena,
@@ -144,15 +185,9 @@ class Surroundings:
 
     def _observed(self, tracks: Tracks, landmarks: Sequence[str], goal: Any) -> Design:
         start, frame = observed_start(
-            tracks, self.heading_frames, self.minimum_step, self.tracker_headings
+            tracks, self.heading_steps, self.minimum_step, self.tracker_headings
         )
-        arena = (
-            tracks.arena
-            if self.arena is None
-            else None
-            if self.arena == "unbounded"
-            else self.arena
-        )
+        arena = tracks.arena
         steps = len(tracks.positions) - 1 - frame if self.steps is None else int(self.steps)
         if steps < 1:
             raise InputError(f"group {tracks.group!r} has no frame after its start: give steps=")
@@ -170,7 +205,7 @@ class Surroundings:
             tracks.group, tracks.members, steps, start,
             speeds_of(self.speed, tracks, tracks.fps), tracks.fps, tracks.length_unit, arena,
             {name: _followed(tracks, name, frame, steps) for name in landmarks},
-            point, reach, _group_covariates(tracks),
+            _company(tracks, frame, steps), point, reach, _covariates(tracks),
         )  # fmt: skip
 
     def goal_of(self, tracks: Tracks, goal: Any) -> tuple[Point, float]:
@@ -192,8 +227,11 @@ class Surroundings:
         if isinstance(found, dict):
             found = found.get(group)
         if found is None or isinstance(found, str):
-            words = f" of group {group!r}" if group else ""
-            raise InputError(f"stop={self.stop!r} needs a fixed target{words}: give target=(x, y)")
+            words = f" for group {group!r}" if group else ""
+            raise InputError(
+                f"a fixed target is needed{words}, to stop there or to time the way to it: give "
+                "target=(x, y)"
+            )
         return checked_point(found)
 
 
@@ -208,11 +246,23 @@ def _followed(tracks: Tracks, name: str, frame: int, steps: int) -> Float[np.nda
     return path
 
 
-def _group_covariates(tracks: Tracks) -> dict[str, Any]:
-    """Covariates of the group and of its members, roles apart."""
+def _company(tracks: Tracks, frame: int, steps: int) -> dict[str, Float[np.ndarray, "moments 2"]]:
+    """Where all landmarks were, the start included; unknown after the last frame."""
+    found = {}
+    for name in tracks.individuals:
+        if name not in tracks.members:
+            path = np.full((steps + 1, 2), np.nan)
+            known = tracks.place_of(name)[frame : frame + steps + 1]
+            path[: len(known)] = known
+            found[name] = path
+    return found
+
+
+def _covariates(tracks: Tracks) -> dict[str, Any]:
+    """Of the group, and of its members and landmarks in that order; roles apart."""
     found: dict[str, Any] = {}
+    who = [*tracks.members, *(n for n in tracks.individuals if n not in tracks.members)]
     for name, value in tracks.covariates.items():
         if name != "role":
-            members = isinstance(value, dict)
-            found[name] = [value[who] for who in tracks.members] if members else value
+            found[name] = [value[one] for one in who] if isinstance(value, dict) else value
     return found

@@ -17,6 +17,10 @@ from shoal.states import Custom, Interval, Speed, StateSpace, TurningAngle
 
 RULES = ("stochastic", "least-cost", "passive")
 LARGEST_MATRIX = 5000
+FOLDED = (
+    "a turn changes the angle behind {0!r}, left or right, and these passive dynamics know its "
+    "absolute value only: pass the cost-to-go with passive=RandomWalk(…) or another specification"
+)
 
 
 class FollowPolicy(Behaviour):
@@ -24,7 +28,8 @@ class FollowPolicy(Behaviour):
 
     The turns lie a bin apart, all round; under the stochastic rule each animal's grid of turns is
     shifted at random by up to half a bin every time, since a bin says no more. An animal that has
-    no state, as it sees nobody, has no preference either and turns by the passive dynamics.
+    no state, as it sees nobody, has no preference either and turns by the passive dynamics; one
+    that has no turn it could make by them goes straight on.
 
     Attributes
     ----------
@@ -63,7 +68,7 @@ class FollowPolicy(Behaviour):
         rule: str = "stochastic",
         between: bool = True,
     ) -> "FollowPolicy":
-        """From states, P̄ and −γ v."""
+        """From states, P̄ on them with absolute angles unfolded, and −γ v."""
         lines = Lines.of(space)
         kernels, whole = _kernels(passive)
         tables = tuple(
@@ -71,6 +76,10 @@ class FollowPolicy(Behaviour):
             for place, number in enumerate(lines.turning)
             if kernels
         )
+        for place, number in enumerate(lines.turning):
+            size = lines.bins[place].max() + 1
+            if (kernels and kernels[number].shape[0] != size) or (whole and lines.folded):
+                raise InputError(FOLDED.format(space.axes[number].name))
         along = jnp.asarray(log_z)[:, lines.states]
         shifted = between and rule != "least-cost"
         return cls(lines, along, tables, whole, jnp.asarray(draw), rule, shifted)
@@ -81,11 +90,15 @@ class FollowPolicy(Behaviour):
         shift, pick = jax.random.uniform(key, (view.headings.shape[0], 2)).T
         offset = shift - 0.5 if self.between else jnp.zeros_like(shift)
         log_weight, turns, ends, origin = self.weighed(view, offset, group)
+        stuck = jnp.isneginf(log_weight.max(axis=1))  # P̄ has no turn: straight on, without a state
+        ahead = jnp.arange(turns.shape[1]) == turns.shape[1] // 2
+        log_weight = jnp.where(stuck[:, None], jnp.where(ahead, 0.0, -jnp.inf), log_weight)
+        origin = jnp.where(stuck, -1, origin)
         if self.rule == "least-cost":
             best = log_weight >= log_weight.max(axis=1, keepdims=True) - 1e-9
             log_weight = jnp.where(best, 0.0, -jnp.inf)  # ties at random
         chosen = _sampled(log_weight, pick)[:, None]
-        turn = jnp.take_along_axis(turns, chosen, axis=1)[:, 0]
+        turn = jnp.where(stuck, 0.0, jnp.take_along_axis(turns, chosen, axis=1)[:, 0])
         state = jnp.take_along_axis(ends, chosen, axis=1)[:, 0]
         return Choice(turn, origin, jnp.where(origin >= 0, state, -1))
 
@@ -97,9 +110,9 @@ class FollowPolicy(Behaviour):
         The weights are p* of the state that a turn leads to, up to a factor for each animal.
         """
         values, known = _defined(self.lines.space, view)
-        line, begin, here = self.lines.located(values, offset)
+        line, begin, here, round_ = self.lines.located(values, offset)
         count = self.lines.count
-        log_weight = self._log_passive(line, begin, here)
+        log_weight = self._log_passive(line, begin, here, round_)
         if self.rule != "passive":
             draw = jnp.broadcast_to(self.draw[group], line.shape)
             preference = _slices(self.log_z, (draw, line), begin[0], count)
@@ -110,7 +123,7 @@ class FollowPolicy(Behaviour):
         return log_weight, turns, ends, jnp.where(known, origin, -1)
 
     def _log_passive(
-        self, line: Int[Array, " n"], begin: list[Array], here: list[Array]
+        self, line: Int[Array, " n"], begin: list[Array], here: list[Array], round_: list[Array]
     ) -> Float[Array, "n turns"]:
         """Log p̄ of the state that each turn leads to, but for what is the same for all turns."""
         count = self.lines.count
@@ -120,7 +133,7 @@ class FollowPolicy(Behaviour):
             return self.whole.log_probability(origins.ravel(), ends.ravel()).reshape(ends.shape)
         total = jnp.zeros((line.shape[0], count))
         for place, table in enumerate(self.log_passive):
-            now = here[self.lines.turning[place]]
+            now = round_[place]
             total = total + _slices(table, (now,), begin[place], count)
         return total
 
@@ -221,6 +234,11 @@ def checked_space(space: StateSpace) -> None:
             raise InputError(
                 f"the axis {axis.name!r} has no feature that says what an animal perceives: pass "
                 "space=shoal.StateSpace(…) with the features it was counted with"
+            )
+        if isinstance(part, Speed) and part.frames > 1:
+            raise InputError(
+                "a simulated animal knows how far it moves in one frame, and "
+                f"{axis.name!r} is taken over {part.frames}: fit with Speed(edges, frames=1)"
             )
         if getattr(part, "turn", None) is None:
             raise InputError(

@@ -1,6 +1,7 @@
 """Groups that live by a fit, a solution, a cost-to-go, or the rules of a model."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -11,9 +12,9 @@ from shoal.progress import Report, reporting
 from shoal.simulation.batches import Course, Outcome, run_designs
 from shoal.simulation.behaviour import Behaviour
 from shoal.simulation.designs import Design, Surroundings
-from shoal.simulation.following import RULES, checked_space
+from shoal.simulation.following import RULES, FollowPolicy, checked_space
 from shoal.simulation.policy import Policy, warn_of_radius
-from shoal.states import StateSpace
+from shoal.states import Custom, StateSpace
 from shoal.tracks import Collection, Periodic, Tracks
 from shoal.tracks.record import warn
 from shoal.version import __version__
@@ -35,7 +36,7 @@ def simulate(  # noqa: PLR0913  (every choice a user has)
     *,
     start: Any = None,
     steps: Any = None,
-    seed: Any,
+    seed: Any = 0,
     rule: Any = "stochastic",
     draws: Any = "mean",
     replicates: Any = None,
@@ -66,7 +67,8 @@ def simulate(  # noqa: PLR0913  (every choice a user has)
         Tracks, whose members begin where they were first seen together; several Tracks, for a
         simulated group each; or ``shoal.Release(…)``.
     steps
-        Frames after the start; by default as many as the tracks have.
+        Frames after the start; by default as many as the tracks have. With a fit at a lag of
+        several frames a step takes as many: tracks are thinned to one frame for each decision.
     seed
         The same seed gives the same groups.
     rule
@@ -149,6 +151,7 @@ def simulated(  # noqa: PLR0913  (what simulate takes, resolved)
     discount: Any = 1.0,
     decisions: bool = False,
     between: bool = True,
+    together: bool = False,
 ) -> list[Outcome]:
     """What became of every group, as arrays."""
     if rule not in RULES:
@@ -156,6 +159,8 @@ def simulated(  # noqa: PLR0913  (what simulate takes, resolved)
     if draws not in DRAWS:
         raise InputError(f"draws is 'mean' or 'each'; got {draws!r}")
     course = Course(surroundings.walls, surroundings.stop or "", decisions)
+    if isinstance(policy, Fit):
+        surroundings = replace(surroundings, lag=policy.lag)
     if isinstance(policy, Rules) and not isinstance(policy, type):
         designs = surroundings.designs(start)
         warn_of_radius(getattr(policy, "reach", None), designs)
@@ -164,7 +169,10 @@ def simulated(  # noqa: PLR0913  (what simulate takes, resolved)
     found = Policy.of(policy, passive, space, discount, draws)
     checked_space(found.space)
     designs = found.designs(surroundings, start)
-    return _followed(found, designs, course, seed, rule, between, replicates, report)
+    apart = any(isinstance(part, Custom) for part in found.space.parts)
+    course = replace(course, apart=apart)
+    behaviour, placed = found.followed(designs, replicates, seed, rule, between, together)
+    return _run(behaviour, placed, replicates, seed, course, report)
 
 
 def simulated_designs(
@@ -180,22 +188,20 @@ def simulated_designs(
     """What became of groups whose designs were made by hand, under the stochastic rule."""
     found = Policy.of(policy, None, space, 1.0, "mean")
     course = Course(surroundings.walls, surroundings.stop or "")
-    return _followed(found, list(designs), course, seed, "stochastic", True, replicates, report)
+    behaviour, placed = found.followed(designs, replicates, seed)
+    return _run(behaviour, placed, replicates, seed, course, report)
 
 
-def _followed(
-    policy: Policy,
-    designs: list[Design],
-    course: Course,
-    seed: int,
-    rule: str,
-    between: bool,
+def _run(
+    behaviour: FollowPolicy,
+    designs: Sequence[Design],
     replicates: int,
+    seed: int,
+    course: Course,
     report: Report,
 ) -> list[Outcome]:
-    behaviour, placed = policy.followed(designs, replicates, seed, rule, between)
-    outcomes = run_designs(behaviour, placed, replicates, seed, course, report)
-    ordered = _in_order(outcomes, placed)
+    outcomes = run_designs(behaviour, designs, replicates, seed, course, report)
+    ordered = _in_order(outcomes, designs)
     _warn_of_stateless(ordered)
     return ordered
 
@@ -207,20 +213,29 @@ def _in_order(outcomes: Iterable[Outcome], designs: Sequence[Design]) -> list[Ou
 
 
 def as_tracks(outcome: Outcome, told: str, several: bool) -> Tracks:
-    """One group's tracks, with a label of its own where there are several from one start."""
-    design = outcome.design
+    """One group's tracks, with a label of its own where there are several from one start.
+
+    Landmarks go where they went, for as long as they were followed.
+    """
+    design, frames = outcome.design, len(outcome.positions)
     label = f"{design.label} {outcome.replicate + 1}".strip() if several else design.label
-    return Tracks.from_arrays(
-        outcome.positions,
+    positions, angles = outcome.positions, outcome.headings
+    if design.company:
+        paths = np.stack([path[:frames] for path in design.company.values()], axis=1)
+        positions = np.concatenate([positions, paths], axis=1)
+        angles = np.concatenate([angles, np.full(paths.shape[:2], np.nan)], axis=1)
+    made = Tracks.from_arrays(
+        positions,
         fps=design.fps,
-        individuals=design.members,
+        individuals=[*design.members, *design.company],
         group=label,
         length_unit=design.length_unit,
-        heading=outcome.headings,
+        heading=angles,
         covariates=design.covariates,
         arena=design.arena,
         notes=[told],
     )
+    return made.with_landmarks(*design.company) if design.company else made
 
 
 def _checked_count(replicates: Any) -> int:
@@ -256,6 +271,7 @@ def _warn_of_stateless(outcomes: Sequence[Outcome]) -> None:
     taken = sum((len(o.positions) - 1) * len(o.design.members) for o in outcomes)
     if taken and lost > 0.01 * taken:
         warn(
-            f"in {lost / taken:.0%} of their decisions animals had no state, since they saw nobody "
-            "or were at the target: they turned by the passive dynamics then"
+            f"in {lost / taken:.0%} of their decisions animals had no state (nobody to be seen, at "
+            "the target, a landmark not seen, no turn that the passive dynamics allow): they "
+            "turned without preferences, or went straight on"
         )

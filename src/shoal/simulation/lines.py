@@ -22,6 +22,9 @@ MOST_TURNS = 1440
 MOST_PLACES = 50_000_000
 
 
+Places = list[Int[Array, " n"]]
+
+
 class Lines(eqx.Module):
     """The lines of a state space.
 
@@ -32,7 +35,9 @@ class Lines(eqx.Module):
     states
         The state at every place along every line, twice round.
     bins
-        For each axis that turns, its bin at every place, twice round.
+        For each axis that turns, the bin of its whole circle at every place, twice round.
+    folded
+        Whether some of these axes are absolute angles.
     count
         The number of turns, and of places round a circle.
     """
@@ -42,6 +47,7 @@ class Lines(eqx.Module):
     count: int = eqx.field(static=True)
     states: Int[Array, "lines places"]
     bins: tuple[Int[Array, " places"], ...]
+    folded: bool = eqx.field(static=True)
 
     @property
     def step(self) -> float:
@@ -72,7 +78,8 @@ class Lines(eqx.Module):
         rows = math.prod(fixed) * count ** (len(turning) - 1)
         if rows * 2 * count > MOST_PLACES:
             raise InputError(f"{space.size} states are too many to simulate from")
-        bins = {n: _bins(space, n, count) for n in turning}
+        round_ = {n: _bins(space, n, count) for n in turning}
+        bins = {n: _folded(space.axes[n], index) for n, index in round_.items()}
         grids = np.indices((*fixed, *(count,) * (len(turning) - 1))).reshape(-1, rows, 1)
         others, apart = iter(grids[: len(fixed)]), iter(grids[len(fixed) :])
         places = np.arange(2 * count)
@@ -85,13 +92,16 @@ class Lines(eqx.Module):
             else:
                 index = bins[number][(places + next(apart)) % count]
             code = code * axis.size + index
-        twice = tuple(jnp.asarray(np.tile(bins[n], 2), dtype=jnp.int32) for n in turning)
-        return cls(space, turning, count, jnp.asarray(code, dtype=jnp.int32), twice)
+        twice = tuple(jnp.asarray(np.tile(round_[n], 2), dtype=jnp.int32) for n in turning)
+        absolute = any(isinstance(space.axes[n], Folded) for n in turning)
+        return cls(space, turning, count, jnp.asarray(code, dtype=jnp.int32), twice, absolute)
 
     def located(
         self, values: list[Float[Array, " n"]], offset: Float[Array, " n"]
-    ) -> tuple[Int[Array, " n"], list[Int[Array, " n"]], list[Int[Array, " n"]]]:
-        """Each animal's line, the place on each turning axis where its turns begin, and its bins.
+    ) -> tuple[Int[Array, " n"], Places, Places, Places]:
+        """Each animal's line, where its turns begin, its bins, and those of whole circles.
+
+        The second and the last are for each axis that turns, the third for every axis.
 
         Parameters
         ----------
@@ -109,7 +119,8 @@ class Lines(eqx.Module):
         for place in first[1:]:
             line = line * self.count + jnp.mod(place - first[0], self.count)
         begin = [jnp.mod(place - self.count // 2, self.count) for place in first]
-        return line.astype(jnp.int32), begin, here
+        round_ = [_circle(self.space.axes[n]).locate(values[n]) for n in self.turning]
+        return line.astype(jnp.int32), begin, here, round_
 
     def _place(
         self, number: int, value: Float[Array, " n"], offset: Float[Array, " n"]
@@ -126,9 +137,11 @@ def _circle(axis: Any) -> Circular:
 
 
 def _bins(space: StateSpace, number: int, count: int) -> Int[np.ndarray, " places"]:
-    """The bin of an axis at every place of its circle, counted along the turn."""
-    axis = space.axes[number]
-    circle = _circle(axis)
+    """The bin of the whole circle at every place of it, counted along the turn."""
+    circle = _circle(space.axes[number])
     sign = 1 if isinstance(space.parts[number], TurningAngle) else -1
-    coarse = (sign * np.arange(count)) % count // (count // circle.bins)
-    return axis.fold[coarse] if isinstance(axis, Folded) else coarse
+    return (sign * np.arange(count)) % count // (count // circle.bins)
+
+
+def _folded(axis: Any, index: Int[np.ndarray, " places"]) -> Int[np.ndarray, " places"]:
+    return axis.fold[index] if isinstance(axis, Folded) else index

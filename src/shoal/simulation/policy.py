@@ -10,11 +10,11 @@ from jaxtyping import Float
 from shoal.errors import InputError
 from shoal.lmdp import Solution
 from shoal.lmdp.policies import as_grid, checked_discount
-from shoal.passive import PassiveOperator, as_operator
+from shoal.passive import Passive, PassiveOperator, as_operator
 from shoal.posterior import Fit
 from shoal.simulation.designs import Design, Surroundings
 from shoal.simulation.following import FollowPolicy
-from shoal.states import StateSpace
+from shoal.states import Custom, Folded, Scene, StateSpace
 from shoal.tracks import Periodic
 from shoal.tracks.record import warn
 
@@ -46,7 +46,7 @@ class Policy:
                     "it, moving animals cannot"
                 )
             operator, discount = as_operator(given.passive), given.discount
-            values = given.cost_to_go
+            values, passive = given.cost_to_go, given.passive
         else:
             if passive is None:
                 raise InputError("a bare cost-to-go needs passive= to decide by")
@@ -56,7 +56,7 @@ class Policy:
                 f"a policy over {operator.size} states does not fit a space of {space.size}"
             )
         grid = np.asarray(as_grid(values, operator, "cost_to_go")).reshape(1, -1)
-        return cls(space, operator, -checked_discount(discount) * grid)
+        return cls(space, _unfolded(passive, operator, space), -checked_discount(discount) * grid)
 
     @classmethod
     def _of_fit(cls, fit: Fit, passive: Any, space: Any, draws: str) -> "Policy":
@@ -71,7 +71,8 @@ class Policy:
         if draws == "mean":
             costs = costs.mean(axis=0, keepdims=True)
         chosen = fit.model.space if space is None else space
-        return cls(chosen, fit.model.operator(), -float(fit.model.discount) * costs)
+        passive = _unfolded(fit.model.passive, fit.model.operator(), chosen)
+        return cls(chosen, passive, -float(fit.model.discount) * costs)
 
     def targets(self) -> list[Any]:
         """The targets of its features, fixed points and names."""
@@ -103,6 +104,9 @@ class Policy:
                 raise InputError(
                     f"{part.axis.name} needs neighbours, and a group has a single animal"
                 )
+            if isinstance(part, Custom):
+                for design in designs:
+                    _try_function(part, design)
         return designs
 
     def followed(
@@ -112,13 +116,29 @@ class Policy:
         seed: int,
         rule: str = "stochastic",
         between: bool = True,
+        together: bool = False,
     ) -> tuple[FollowPolicy, list[Design]]:
-        """The behaviour of so many groups, and designs with the targets that it needs."""
+        """The behaviour of so many groups, and designs with the targets that it needs.
+
+        Every group has a draw of its own, or with ``together`` all groups of a replicate share one.
+        """
         space, placed = _with_group_targets(self.space, designs)
-        draw = _dealt(len(self.log_z), replicates * len(designs), seed)
+        if together:
+            draw = np.repeat(_dealt(len(self.log_z), replicates, seed), len(designs))
+        else:
+            draw = _dealt(len(self.log_z), replicates * len(designs), seed)
         used, which = np.unique(draw, return_inverse=True)
         made = FollowPolicy.of(space, self.passive, self.log_z[used], which, rule, between)
         return made, placed
+
+
+def _unfolded(passive: Any, operator: PassiveOperator, space: StateSpace) -> PassiveOperator:
+    """P̄ on the whole circles behind absolute angles, where a specification says what it is."""
+    circles = [axis.circle if isinstance(axis, Folded) else axis for axis in space.axes]
+    specified = isinstance(passive, Passive) and not isinstance(passive, PassiveOperator)
+    if specified and any(isinstance(axis, Folded) for axis in space.axes):
+        return as_operator(passive, StateSpace(*circles))
+    return operator
 
 
 def _dealt(draws: int, groups: int, seed: int) -> np.ndarray:
@@ -148,6 +168,27 @@ def _with_group_targets(
             part = replace(part, target=name)  # type: ignore[type-var]  # noqa: PLW2901
         parts.append(part)
     return StateSpace(*parts), changed
+
+
+def _try_function(part: Custom, design: Design) -> None:
+    """A user's function is called once where an error can be seen for what it is."""
+    (positions, headings), _ = design.drawn(np.random.default_rng(0))
+    places = {name: positions[None, i] for i, name in enumerate(design.members)}
+    places |= {name: path[:1] for name, path in design.places.items()}
+    scene = Scene(
+        positions[None], headings[None], design.fps, design.label, places, design.arena,
+        design.members,
+    )  # fmt: skip
+    try:
+        part.values(scene)
+    except InputError:
+        raise
+    except Exception as error:
+        words = " ".join(f"{type(error).__name__}: {error}".split())
+        raise InputError(
+            f"the function for {part.axis.name!r} failed on one frame of group {design.label!r} "
+            f"({words:.200})"
+        ) from error
 
 
 def _check_walls(part: Any, designs: Sequence[Design]) -> None:

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key
 
 from shoal.simulation.behaviour import Behaviour, View
-from shoal.simulation.walls import kept_inside
+from shoal.simulation.walls import moved
 from shoal.tracks import Arena, shortest
 
 
@@ -25,6 +25,8 @@ class Setting:
 
     Attributes
     ----------
+    group
+        The label, where all groups of the batch have one.
     walls
         ``"reflect"`` or ``"slide"``.
     stop
@@ -37,6 +39,7 @@ class Setting:
     members: tuple[str, ...]
     fps: float | None
     arena: Arena | None
+    group: str = ""
     walls: str = "reflect"
     stop: str = ""
     decisions: bool = False
@@ -54,7 +57,9 @@ class Batch(eqx.Module):
     goal, reach
         The target that ends a simulation and how near is there.
     number
-        Of each group among all; its random numbers are made from it.
+        Of each group among all.
+    stamp, replicate
+        What its random numbers are made from.
     last
         The steps of the longest group: the program ends there, or when all groups ended.
     """
@@ -66,6 +71,8 @@ class Batch(eqx.Module):
     goal: Float[Array, "groups 2"]
     reach: Float[Array, " groups"]
     number: Int[Array, " groups"]
+    stamp: Int[Array, " groups"]
+    replicate: Int[Array, " groups"]
     last: Int[Array, ""]
 
 
@@ -100,7 +107,8 @@ class Moment(NamedTuple):
 @partial(jax.jit, static_argnames="setting")
 def run_groups(behaviour: Behaviour, setting: Setting, batch: Batch, key: Key[Array, ""]) -> Run:
     """Every group of a batch, from its start to its last frame."""
-    keys = jax.vmap(lambda number: jax.random.fold_in(key, number))(batch.number)
+    own = jax.vmap(lambda stamp: jax.random.fold_in(key, stamp))(batch.stamp)
+    keys = jax.vmap(jax.random.fold_in)(own, batch.replicate)
     now = jax.vmap(partial(_begun, setting))(
         batch.positions, batch.headings, batch.goal, batch.reach
     )
@@ -160,13 +168,11 @@ def _step(  # noqa: PLR0913, PLR0917
     """One group, one frame on; a group that ended stays as it is."""
     view = View(
         now.positions, now.headings, lengths, now.turned, places, setting.members, setting.fps,
-        setting.arena,
+        setting.arena, setting.group,
     )  # fmt: skip
     choice = behaviour.decide(jax.random.fold_in(key, number), view, group)
     way = _unit(now.headings)
-    reached, after = kept_inside(
-        setting.arena, setting.walls, now.positions + lengths[:, None] * way, way
-    )
+    reached, after = moved(setting.arena, setting.walls, now.positions, lengths, way)
     bounced = jnp.where((after == way).all(axis=1), now.headings, _degrees(after))
     later = (reached, _wrapped(bounced + choice.turn), choice.turn)
     before = (now.positions, now.headings, now.turned)

@@ -104,7 +104,7 @@ def observed_lengths(tracks: Tracks) -> tuple[Float[np.ndarray, " _"], ...]:
     if not pooled.size:
         raise InputError(
             f"no animal of group {tracks.group!r} was seen in two frames running, so there are no "
-            "observed speeds: give speed= a number"
+            "observed speeds: give a number"
         )
     return tuple(own if own.size else pooled for own in series)
 
@@ -124,7 +124,7 @@ def speeds_of(speed: Any, tracks: Tracks | None, fps: float | None) -> Speeds:
     if speed is None and tracks is not None:
         speed = "observed"
     if speed is None:
-        raise InputError("without tracks to start from, speed= needs a number")
+        raise InputError("without tracks to start from, a speed is needed: a number")
     if not isinstance(speed, str):
         try:
             value = float(speed)

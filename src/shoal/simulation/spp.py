@@ -46,7 +46,7 @@ def simulate_spp(
     *,
     agents: Any = 200,
     steps: Any = 100,
-    seed: Any,
+    seed: Any = 0,
     radius: Any = 0.1,
     speed: Any = 1.0,
     side: Any = 1.0,

@@ -96,7 +96,7 @@ def _away(degrees: Float[np.ndarray, " bins"]) -> Float[np.ndarray, " bins"]:
 
 
 def simulate_tank(
-    *, seed: Any, settings: TankSettings | None = None, progress: bool | Report | None = None
+    *, seed: Any = 0, settings: TankSettings | None = None, progress: bool | Report | None = None
 ) -> Tank:
     """Groups of fish let go in one corner of a square tank, until one reaches the shelter.
 

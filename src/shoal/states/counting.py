@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -263,7 +263,9 @@ def _settled(
     total = Transitions.summed(_kept(parts, apart, by), recipe.space)
     if not total.total:
         _explain_nothing(total, recipe)
-    return total if by is None else apart
+    if by is None:
+        return replace(total, lag=int(recipe.lag))
+    return {label: replace(part, lag=int(recipe.lag)) for label, part in apart.items()}
 
 
 def _kept(
@@ -305,4 +307,4 @@ def _counted_sequences(given: Iterable[Any], recipe: Counting, by: str | None) -
     empty, lag = np.empty(0, dtype=int), recipe.lag
     start = np.concatenate([empty, *(row[:-lag] for row in rows)])
     end = np.concatenate([empty, *(row[lag:] for row in rows)])
-    return Transitions.from_pairs(start, end, recipe.space)
+    return replace(Transitions.from_pairs(start, end, recipe.space), lag=int(recipe.lag))

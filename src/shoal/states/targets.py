@@ -41,7 +41,8 @@ def target_places(target: Target, scene: Scene) -> Float[Any, "_ 1 2"]:
     """Where the target was in every frame, or once for all."""
     if isinstance(target, str):
         if target not in scene.places:
-            known = ", ".join(list(scene.places)[:12]) or "none"
+            names = list(scene.places)
+            known = ", ".join(names[:12]) + (" …" if len(names) > 12 else "") or "none"
             raise InputError(
                 f"the target {target!r} is no animal or landmark of group {scene.group!r}, where "
                 f"there are {known}; a point is two numbers, X,Y"

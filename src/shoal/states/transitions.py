@@ -1,7 +1,7 @@
 """Which state followed which, how often: all that the likelihood needs of the tracks."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -35,12 +35,15 @@ class Transitions:
         seen) or outside its bins.
     fixes
         Of tracks: animals times frames, all that were looked at.
+    lag
+        Frames between the two states of a transition.
     """
 
     space: StateSpace
     pairs: Pairs
     dropped: dict[str, int] = field(default_factory=dict)
     fixes: int = 0
+    lag: int = 1
 
     @classmethod
     def from_pairs(
@@ -150,7 +153,9 @@ class Transitions:
         return counts
 
     def __add__(self, other: "Transitions") -> "Transitions":
-        return Transitions.summed([self, other], self.space)
+        if self.lag != other.lag:
+            raise InputError(f"transitions at lags of {self.lag} and {other.lag} cannot be added")
+        return replace(Transitions.summed([self, other], self.space), lag=self.lag)
 
     def __repr__(self) -> str:
         visited = int((self.arrivals > 0).sum())

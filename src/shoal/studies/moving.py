@@ -15,13 +15,15 @@ from shoal.progress import Report
 from shoal.report.page import Note, Page, Picture, write_page
 from shoal.report.tables import write_table
 from shoal.simulation import Release, simulate
+from shoal.simulation.release import observed_start
 from shoal.studies.fitting import FitRun, FitSettings
 from shoal.studies.words import arena_of_words, target_of
 from shoal.tracks import Collection, Tracks
+from shoal.tracks.readers.reading import files_of
+from shoal.tracks.record import warn
 
 PANELS = ("observed", "stochastic", "least-cost", "passive")
 TABLES = (".csv", ".parquet")
-REPLICATES = 200
 
 
 @dataclass(frozen=True)
@@ -33,17 +35,17 @@ class MovingSettings:
     config: Path | None = None
     group: str = ""
     release: str = ""
-    steps: int = 0
+    steps: int | None = None
     rule: str = "stochastic"
     draws: str = "mean"
-    replicates: int = 0
+    replicates: int | None = None
     speed: str = ""
     arena: str = ""
     walls: str = "reflect"
     stop: str = ""
     target: str = ""
-    reach: float = 0.0
-    fps: float = 0.0
+    reach: float | None = None
+    fps: float | None = None
     seed: int = 1
 
 
@@ -75,13 +77,11 @@ class Moving:
         """The observed groups, prepared as they were for the fit."""
         if self.choices is None or not self.choices.tracks:
             raise InputError(
-                f"where do the animals start? there is no {self.settings.fit.stem}.toml beside "
-                f"{self.settings.fit} that names tracks: give --tracks FILE, or --release "
-                "10:X,Y with --speed and --steps"
+                f"which tracks? there is no {self.settings.fit.stem}.toml beside "
+                f"{self.settings.fit} that names them: give --tracks FILE (shoal simulate can also "
+                "let animals go without any: --release 10:X,Y)"
             )
         found: Any = FitRun(replace(self.choices, stream=False)).tracks
-        if self.choices.lag > 1:
-            found = found.thin(self.choices.lag)  # a decision every lag frames
         if not self.settings.group:
             return found
         for part in found:
@@ -106,7 +106,7 @@ class Moving:
             "walls": s.walls,
             "stop": s.stop or None,
             "target": target_of(s.target),
-            "reach": s.reach or None,
+            "reach": s.reach,
             "progress": self.progress,
         }
         speed = _speed(s.speed)
@@ -117,20 +117,33 @@ class Moving:
                 common[name] = getattr(self.choices, name)
         return common
 
-    def simulated(self, rule: str | None = None, replicates: int | None = None) -> Any:
+    def simulated(self, rule: str | None = None) -> Any:
         """Groups that live by the fit."""
         s = self.settings
-        wanted = s.replicates if replicates is None else replicates
         return simulate(
             self.fit,
             start=self.start,
-            steps=s.steps or None,
+            steps=s.steps,
             rule=rule or s.rule,
             draws=s.draws,
-            replicates=wanted or None,
-            fps=s.fps or None,
+            replicates=s.replicates,
+            **self._rate(),
             **self._options(),
         )
+
+    def _rate(self) -> dict[str, Any]:
+        """Of a release: the frame rate and the unit of the tracks behind the fit, where known."""
+        s = self.settings
+        if not s.release:
+            return {"fps": s.fps}
+        known = self.choices is not None and bool(self.choices.tracks)
+        seen = next(iter(self.tracks)) if known else None
+        fps = s.fps
+        if fps is None and seen is not None and seen.fps is not None:
+            fps = seen.fps / self.fit.lag
+        if fps is None:
+            warn("without --fps a speed is per frame")
+        return {"fps": fps, "length_unit": "" if seen is None else seen.length_unit}
 
     def write(self, out: Path) -> Any:
         """Simulate and write the tracks."""
@@ -138,25 +151,41 @@ class Moving:
         if suffix not in TABLES:
             raise InputError(f"tracks are written to .csv or .parquet, got {out}")
         make_folder(out.parent)
+        self._spare_inputs(out)
         groups = self.simulated()
         groups.to_csv(out) if suffix == ".csv" else groups.to_parquet(out)
         return groups
 
+    def _spare_inputs(self, *outputs: Path) -> None:
+        """What is read is never written over."""
+        read = {self.settings.fit.resolve()}
+        if self.choices is not None and self.choices.tracks and not self.settings.release:
+            read |= {file.resolve() for file in files_of(self.choices.tracks)[0]}
+        for out in outputs:
+            if out.resolve() in read:
+                raise InputError(f"{out} is what was read: choose another name")
+
+    def arrived(self, groups: Any) -> str:
+        """How many groups ended at the target, where they were to."""
+        if not self.settings.stop or self.settings.steps is None:
+            return ""
+        ended = sum(len(part.positions) <= self.settings.steps for part in groups)
+        return f"{ended} of {len(list(groups))} groups ended at the target before their last frame"
+
     def film(self, groups: Any, video: Path, beside: str, inset: bool, speed: float) -> Path:
         """A video of the first group, with others beside it that began alike."""
-        from shoal.figures.video.animation import animate  # noqa: PLC0415  (loads the encoder)
+        from shoal.figures.video import animate  # noqa: PLC0415  (loads the encoder)
 
         first = next(iter(groups))
+        label = next(iter(self.tracks)).group if not self.settings.release else first.group
         panels = {}
-        for word in [part.strip() for part in beside.split(",") if part.strip()]:
-            if word not in PANELS:
-                raise InputError(f"--beside is made of {', '.join(PANELS)}; got {word!r}")
+        for word in panels_of(beside):
             if word == "observed":
-                panels[word] = next(iter(self.tracks))
-            else:
-                panels[word] = next(iter(self.simulated(word, 0)))
-        panels[self.settings.rule] = first  # last, or where it was asked for
-        target = target_of(self.settings.target) or self._target(first.group)
+                panels[word] = self._as_long(first)
+            elif word != self.settings.rule:
+                panels[word] = next(iter(self.simulated(word)))
+        panels[self.settings.rule] = first
+        target = target_of(self.settings.target) or self._target(label)
         return animate(
             panels if len(panels) > 1 else first,
             video,
@@ -165,6 +194,20 @@ class Moving:
             speed=speed,
             progress=self.progress,
         )
+
+    def _as_long(self, simulated: Tracks) -> Tracks:
+        """The observed group from the same start, for as many frames, within the same walls."""
+        seen = next(iter(self.tracks))
+        seen = seen.thin(self.fit.lag) if self.fit.lag > 1 else seen
+        options = self._options()
+        _, frame = observed_start(
+            seen,
+            max(1, round(options.get("heading_frames", 1) / self.fit.lag)),
+            options.get("minimum_step", 0.0),
+            options.get("tracker_headings", False),
+        )
+        last = frame + len(simulated.positions)
+        return Tracks(seen.data.isel(time=slice(frame, last))).with_arena(simulated.arena)
 
     def _target(self, group: str) -> Any:
         """The fixed target of the fit, for a group."""
@@ -182,7 +225,7 @@ class Moving:
         return predictive_check(
             self.fit,
             self.tracks,
-            replicates=self.settings.replicates or REPLICATES,
+            replicates=200 if self.settings.replicates is None else self.settings.replicates,
             draws=self.settings.draws,
             **self._options(),
         )
@@ -203,23 +246,45 @@ class Moving:
             lead=check.words(),
             rows=check.table(),
             pictures=(Picture(figure, "Measures of simulated and observed groups", _CAPTION),),
-            notes=(Note("How it was made", self._told()),),
+            notes=(
+                Note("How far to trust the fit", str(self.fit.diagnostics())),
+                Note("How the check was made", self._told()),
+            ),
         )
         return {"page": write_page(out, page), "figure": figure, "table": table}
 
     def _told(self) -> str:
         check, s = self.check, self.settings
+        words = s.arena or (self.choices.arena if self.choices is not None else "")
+        known = next(iter(self.tracks)).arena is not None
+        around = f"arena: {words or 'that of the tracks' if words or known else 'unbounded'}"
+        if (words and words != "unbounded") or known:
+            around += f", walls: {s.walls}"
+        speeds = {
+            "": "each animal's own, replayed in runs",
+            "observed": "each animal's own, replayed in runs",
+            "constant": "constant at their mean",
+            "gamma": "from a gamma law fitted to them",
+        }.get(s.speed, f"{s.speed} per second for all")
+        near = sorted(check.reaches.values())
+        reach = f"{near[0]:.3g}" if near and near[0] == near[-1] else ""
+        if near and not reach:
+            reach = f"{near[0]:.3g} to {near[-1]:.3g}, by group"
+        reached = f" The target counts as reached within {reach}." if reach else ""
+        stops = f" Groups end when {s.stop} of them are at the target." if s.stop else ""
         groups = f"{check.groups} group{'s' if check.groups > 1 else ''}"
         live = {
-            "each": "Every simulated group lives by a posterior draw of its own",
+            "each": "All groups of a replicate live by one posterior draw",
             "mean": "Simulated groups live by the posterior mean",
         }[s.draws]
         return (
             f"{check.replicates} replicates of {groups} under each model, seed {s.seed}, with the "
-            "observed starts, numbers, lengths and speeds (each animal's own, replayed in runs), "
-            f"walls: {s.walls}. {live}. Passive only: the fit's passive dynamics without costs. "
-            f"Vicsek: all animals as neighbours, noise {check.noise:.3g}° fitted to the tracks. "
-            "A measure of several groups is its mean over them. p is twice the smaller tail. The "
+            f"observed starts, numbers, lengths and gaps; speeds: {speeds}; {around}.{stops}"
+            f"{reached} {live}. "
+            "Passive only: the fit's passive dynamics without costs. Vicsek: the mean heading of "
+            f"the fit's neighbourhood, or of all, with a noise of {check.noise:.3g}° fitted to the "
+            "tracks. A measure of several groups is its mean over them; a model fails on it where "
+            "the observed value lies outside the 95 % interval. p is twice the smaller tail. The "
             "standardised error of a model is the distance of its mean from the observed value, "
             "divided by the root mean square of the models' standard deviations. Headings are "
             "taken from displacements. The fit has seen these tracks, unless others were given."
@@ -232,6 +297,15 @@ _CAPTION = (
     "and under Vicsek's rule (orange). p: how often a replicate of the learned policy lies as far "
     "out as the observed value."
 )
+
+
+def panels_of(words: str) -> list[str]:
+    """What is shown beside a simulated group."""
+    found = [part.strip() for part in words.split(",") if part.strip()]
+    for word in found:
+        if word not in PANELS:
+            raise InputError(f"--beside is made of {', '.join(PANELS)}; got {word!r}")
+    return found
 
 
 def released(words: str) -> Release:

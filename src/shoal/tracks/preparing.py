@@ -8,7 +8,7 @@ from jaxtyping import Bool, Float
 from scipy.signal import savgol_filter
 
 from shoal.errors import InputError
-from shoal.tracks.arena import Circle, Periodic, Rectangle
+from shoal.tracks.arena import Circle, Periodic, Rectangle, shortest
 from shoal.tracks.record import Tracks
 
 OPEN = (-np.inf, np.inf)
@@ -80,7 +80,7 @@ def smooth(tracks: Tracks, window: Any, order: Any = 2) -> Tracks:
         raise InputError(f"a smoothing window is an odd number of frames, 3 or more; got {window}")
     if not hasattr(order, "__index__") or not 0 <= order < window:
         raise InputError(f"the polynomial's order lies between 0 and {window - 1}, got {order}")
-    places = tracks.positions.copy()
+    places = unwrapped(tracks)
     untouched = 0
     for animal in range(places.shape[1]):
         for start, stop in runs(np.isfinite(places[:, animal, 0])):
@@ -146,7 +146,7 @@ def drop_jumps(tracks: Tracks, step: Any) -> Tracks:
     bad = np.zeros((frames, animals), dtype=bool)
     for animal in range(animals):
         seen = np.flatnonzero(np.isfinite(tracks.positions[:, animal, 0]))
-        steps = np.diff(tracks.positions[seen, animal], axis=0)
+        steps = shortest(np.diff(tracks.positions[seen, animal], axis=0), tracks.arena)
         moved = np.hypot(steps[:, 0], steps[:, 1]) > step
         arrives, leaves = np.append(True, moved), np.append(moved, True)
         bad[seen[arrives & leaves], animal] = len(seen) > 1
@@ -155,7 +155,7 @@ def drop_jumps(tracks: Tracks, step: Any) -> Tracks:
 
 def jump_notes(tracks: Tracks) -> list[str]:
     """A sentence where an animal jumps so far that it must be an error."""
-    moved = np.diff(tracks.positions, axis=0)
+    moved = shortest(np.diff(tracks.positions, axis=0), tracks.arena)
     step = np.hypot(moved[..., 0], moved[..., 1])
     moving = step[np.isfinite(step) & (step > 0)]
     if moving.size < 20:
@@ -177,7 +177,7 @@ def fill_gaps(tracks: Tracks, longest: Any) -> Tracks:
     """Straight lines across gaps of at most ``longest`` frames; the share filled is noted."""
     if not hasattr(longest, "__index__") or longest < 1:
         raise InputError(f"the longest gap to fill is 1 frame or more, got {longest!r}")
-    places = tracks.positions.copy()
+    places = unwrapped(tracks)
     filled, members = 0, set(tracks.members)
     for animal, name in enumerate(tracks.individuals):
         seen = np.isfinite(places[:, animal, 0])
@@ -194,6 +194,18 @@ def fill_gaps(tracks: Tracks, longest: Any) -> Tracks:
     return Tracks(data).noted(
         f"{filled} fixes ({share:.2%}) lie on straight lines across gaps of up to {longest} frames"
     )
+
+
+def unwrapped(tracks: Tracks) -> Float[np.ndarray, "time individuals 2"]:
+    """Places as they are; in a periodic box going on beyond its edge, so that paths are whole."""
+    places = tracks.positions.copy()
+    if isinstance(tracks.arena, Periodic):
+        for animal in range(places.shape[1]):
+            seen = np.isfinite(places[:, animal, 0])
+            path = places[seen, animal]
+            steps = tracks.arena.shortest(np.diff(path, axis=0))
+            places[seen, animal] = np.cumsum(np.concatenate([path[:1], steps]), axis=0)
+    return places
 
 
 def runs(mask: Bool[np.ndarray, " frames"]) -> list[tuple[int, int]]:

@@ -250,6 +250,22 @@ class Tracks:
         roles = [LANDMARK if name in landmarks else "animal" for name in self.individuals]
         return self.with_covariates(role=roles)
 
+    def with_arena(self, arena: Arena | None) -> "Tracks":
+        """With these walls or this periodic box around them; None for none."""
+        kept = {name: value for name, value in self.data.attrs.items() if name != "arena"}
+        data = self.data.copy(deep=False)
+        data.attrs = kept if arena is None else kept | {"arena": repr(arena)}
+        return Tracks(data)
+
+    def with_fps(self, fps: float) -> "Tracks":
+        """Tracks whose rate was not known, at this many frames a second."""
+        rate = _checked_rate(fps)
+        if self.fps is not None or rate is None:
+            raise InputError(f"these tracks have {self.fps} frames a second already")
+        data = self.data.assign_coords(time=np.arange(len(self.time)) / rate)
+        data.attrs = dict(self.data.attrs, fps=rate, time_unit="s")
+        return Tracks(data)
+
     def place_of(self, name: str) -> Float[np.ndarray, "time 2"]:
         """Where one animal or landmark was in every frame."""
         return self.positions[:, self._index(name)]
