@@ -76,11 +76,9 @@ def test_preparing_goes_round_the_box():
     holed = path.copy()
     holed[[5, 6, 14]] = np.nan
     wrapped = shoal.Tracks.from_arrays(box.wrapped(holed), arena=box)
-    np.testing.assert_allclose(
-        box.wrapped(wrapped.fill_gaps(2).positions), box.wrapped(path), atol=1e-9
-    )
     whole = shoal.Tracks.from_arrays(box.wrapped(path), arena=box)
-    np.testing.assert_allclose(box.wrapped(whole.smooth(5).positions), box.wrapped(path), atol=1e-9)
+    for done in (wrapped.fill_gaps(2), whole.smooth(5)):
+        np.testing.assert_allclose(box.shortest(done.positions - path), 0.0, atol=1e-9)
     assert whole.drop_jumps(0.2).missing == 0
     assert whole.with_arena(None).drop_jumps(0.06).missing > 0
 
@@ -91,5 +89,5 @@ def test_walls_and_rates_can_be_put_in_later():
     assert timed.fps == 4.0 and timed.time.tolist() == [0.0, 0.25, 0.5, 0.75]
     assert bare.fps is None and timed.with_arena(BOX).arena == BOX
     assert timed.with_arena(BOX).with_arena(None).arena is None
-    with pytest.raises(shoal.InputError, match="4.0 frames a second already"):
+    with pytest.raises(shoal.InputError, match=r"4\.0 frames a second already"):
         timed.with_fps(5.0)
