@@ -74,7 +74,9 @@ def _unjudged(check: "PredictiveCheck") -> str:
     alike = [m.summary.label for m in judged if m not in compared]
     said = f" Could not be judged: {_listed(missing)}." if missing else ""
     if alike:
-        said += f" Left out of the sum, as simulated values do not vary: {_listed(alike)}."
+        said += (
+            f" Left out of the sum, as some model never has it or none varies: {_listed(alike)}."
+        )
     return said
 
 
