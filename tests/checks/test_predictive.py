@@ -181,6 +181,19 @@ def test_a_late_start_is_a_late_start_for_both():
         assert measure_.observed == pytest.approx(rest.measures[name].observed, nan_ok=True)
 
 
+def test_a_fit_at_a_lag_is_checked_at_its_own_pace():
+    tracks = herd(steps=80)
+    counts = shoal.count_transitions(tracks, SPACE, lag=4)
+    fit = shoal.Model(SPACE, shoal.RandomWalk(90.0)).fit(counts, method="laplace", seed=1)
+    found = predictive_check(fit, tracks, replicates=40, seed=1, speed="constant")
+    slow = tracks.thin(4)
+    steps = np.diff(slow.positions, axis=0)
+    mean = np.hypot(steps[..., 0], steps[..., 1]).mean() * 2.5
+    for model in MODELS:
+        np.testing.assert_allclose(found.measures["speed"].replicated[model], mean)
+    assert found.measures["speed"].unit == "per s"
+
+
 def test_a_lone_animal_is_checked_without_neighbours():
     space = shoal.StateSpace(shoal.TargetMisalignment((9.0, 0.0), bins=12))
     v = 2 * (1 - np.cos(np.deg2rad(space.axes[0].centres)))

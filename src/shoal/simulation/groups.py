@@ -121,7 +121,7 @@ def simulate(  # noqa: PLR0913  (every choice a user has)
     """
     surroundings = Surroundings(
         steps, speed, arena, walls, stop, target, reach, fps, length_unit, heading_frames,
-        minimum_step, tracker_headings,
+        minimum_step, tracker_headings, policy.lag if isinstance(policy, Fit) else 1,
     )  # fmt: skip
     several = replicates is not None
     count = _checked_count(replicates) if several else 1
@@ -159,8 +159,6 @@ def simulated(  # noqa: PLR0913  (what simulate takes, resolved)
     if draws not in DRAWS:
         raise InputError(f"draws is 'mean' or 'each'; got {draws!r}")
     course = Course(surroundings.walls, surroundings.stop or "", decisions)
-    if isinstance(policy, Fit):
-        surroundings = replace(surroundings, lag=policy.lag)
     if isinstance(policy, Rules) and not isinstance(policy, type):
         designs = surroundings.designs(start)
         warn_of_radius(getattr(policy, "reach", None), designs)
