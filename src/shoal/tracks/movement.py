@@ -7,7 +7,8 @@ import xarray as xr
 
 from shoal.errors import InputError
 from shoal.tracks.arena import arena_of
-from shoal.tracks.record import DIMENSIONS, Tracks
+from shoal.tracks.dataset import DIMENSIONS
+from shoal.tracks.record import Tracks
 
 KEYPOINT = "centroid"
 POSES = ("time", "space", "keypoints", "individuals")

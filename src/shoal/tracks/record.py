@@ -12,16 +12,20 @@ from jaxtyping import Float
 
 from shoal.errors import InputError
 from shoal.tracks.arena import Arena, arena_of
+from shoal.tracks.covariates import LANDMARK, coordinates_of, covariates_of, members_of
+from shoal.tracks.dataset import (
+    checked_names,
+    checked_positions,
+    checked_rate,
+    checked_times,
+    dataset,
+    rate_of_times,
+    with_missing_frames,
+)
 from shoal.tracks.headings import headings
 
 if TYPE_CHECKING:
     import pandas as pd
-
-DIMENSIONS = ("time", "individuals", "space")
-SPACE = ("x", "y")
-LANDMARK = "landmark"
-OWN = frozenset({"time", "individuals", "space", "position", "heading", "group", "frame"})
-"""Names that covariates cannot have."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,28 +104,19 @@ class Tracks:
         Where times jump by more than one and a half usual steps, the frames that are missing are
         put in with nobody seen in them, so that nothing is counted across.
         """
-        array = _checked_positions(positions)
-        animals = array.shape[1]
+        array = checked_positions(positions)
         if time is not None:
-            array, time, heading, missing = _with_missing_frames(array, time, heading)
+            array, time, heading, missing = with_missing_frames(array, time, heading)
             notes = [*notes, *missing]
-        frames = len(array)
-        rate = _checked_rate(fps)
-        names = [str(n) for n in (range(animals) if individuals is None else individuals)]
-        if len(names) != animals or len(set(names)) < animals:
-            raise InputError(f"{animals} animals need as many different names, got {names}")
-        clock = _checked_times(time, frames, rate)
+        rate = checked_rate(fps)
+        names = checked_names(individuals, array.shape[1])
+        clock = checked_times(time, len(array), rate)
         if time_unit is None:
             time_unit = "frames" if rate is None and time is None else "s"
-        if rate is None and time_unit == "s" and frames > 1:
-            rate = float(f"{1 / np.median(np.diff(clock)):.9g}")
-        variables: dict[str, Any] = {"position": (DIMENSIONS, array)}
-        if heading is not None:
-            angles = np.asarray(heading, dtype=float)
-            if angles.shape != array.shape[:2]:
-                raise InputError(f"headings of shape {angles.shape} do not fit {array.shape[:2]}")
-            variables["heading"] = (DIMENSIONS[:2], angles)
-        attributes: dict[str, Any] = {
+        if rate is None and time_unit == "s":
+            rate = rate_of_times(clock)
+        data = dataset(array, heading, clock, names)
+        data.attrs = {
             "time_unit": time_unit,
             "length_unit": length_unit,
             "group": group,
@@ -129,14 +124,12 @@ class Tracks:
             "notes": list(notes),
         }
         if rate is not None:
-            attributes["fps"] = rate
+            data.attrs["fps"] = rate
         if arena is not None:
-            attributes["arena"] = repr(arena)
+            data.attrs["arena"] = repr(arena)
         if centre is not None:
-            attributes["centre"] = [float(part) for part in centre]
-        coordinates = {"time": clock, "individuals": names, "space": list(SPACE)}
-        bare = cls(xr.Dataset(variables, coordinates, attributes))
-        return bare.with_covariates(**covariates) if covariates else bare
+            data.attrs["centre"] = [float(part) for part in centre]
+        return cls(data).with_covariates(**covariates) if covariates else cls(data)
 
     @property
     def positions(self) -> Float[np.ndarray, "time individuals 2"]:
@@ -156,11 +149,7 @@ class Tracks:
     @property
     def members(self) -> tuple[str, ...]:
         """The names of the group's members: all but the landmarks."""
-        if "role" not in self.data.coords:
-            return self.individuals
-        roles = np.broadcast_to(self.data["role"].values, len(self.individuals))
-        pairs = zip(self.individuals, roles, strict=True)
-        return tuple(n for n, role in pairs if str(role).strip().lower() != LANDMARK)
+        return members_of(self.data)
 
     @property
     def fps(self) -> float | None:
@@ -211,36 +200,11 @@ class Tracks:
     @property
     def covariates(self) -> dict[str, Any]:
         """Of the group: a value; of the animals: a dictionary by name."""
-        found: dict[str, Any] = {}
-        for name, values in self.data.coords.items():
-            if name not in DIMENSIONS:
-                plain = values.values.tolist()
-                per_animal = values.dims == ("individuals",)
-                pairs = zip(self.individuals, plain, strict=True) if per_animal else ()
-                found[str(name)] = dict(pairs) if per_animal else plain
-        return found
+        return covariates_of(self.data)
 
     def with_covariates(self, **covariates: Any) -> "Tracks":
         """With these covariates as well: one value, or a list or dictionary of one per animal."""
-        added: dict[str, Any] = {}
-        for name, given in covariates.items():
-            if name in OWN or not name.isidentifier():
-                raise InputError(f"a covariate has a plain name other than {sorted(OWN)}: {name!r}")
-            value = given
-            if isinstance(value, Mapping):
-                unknown = set(map(str, value)) - set(self.individuals)
-                if unknown:
-                    raise InputError(f"{name}: no animal is called {sorted(unknown)[0]!r}")
-                by_name = {str(animal): item for animal, item in value.items()}
-                value = [by_name.get(animal, "") for animal in self.individuals]
-            if isinstance(value, list | tuple | np.ndarray):
-                if len(value) != len(self.individuals):
-                    raise InputError(
-                        f"{name} has {len(value)} values for {len(self.individuals)} animals"
-                    )
-                value = ("individuals", np.asarray(value))
-            added[name] = value
-        return Tracks(self.data.assign_coords(added))
+        return Tracks(self.data.assign_coords(coordinates_of(covariates, self.individuals)))
 
     def with_landmarks(self, *names: str) -> "Tracks":
         """These are no members of the group, but can be the target of a feature, such as a dog."""
@@ -259,7 +223,7 @@ class Tracks:
 
     def with_fps(self, fps: float) -> "Tracks":
         """Tracks whose rate was not known, at this many frames a second."""
-        rate = _checked_rate(fps)
+        rate = checked_rate(fps)
         if self.fps is not None or rate is None:
             raise InputError(f"these tracks have {self.fps} frames a second already")
         data = self.data.assign_coords(time=np.arange(len(self.time)) / rate)
@@ -412,64 +376,6 @@ def same_tracks(one: Tracks, other: Tracks) -> bool:
         {k: v for k, v in part.attrs.items() if k not in aside} for part in (first, second)
     )
     return mine == theirs and one.data.drop_attrs().identical(other.data.drop_attrs())
-
-
-def _checked_positions(positions: Any) -> Float[np.ndarray, "time individuals 2"]:
-    try:
-        array = np.array(positions, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"positions are an array of numbers ({error})") from error
-    if array.ndim != 3 or array.shape[-1] != 2 or 0 in array.shape:
-        raise InputError(f"positions are an array (time, individuals, 2), got shape {array.shape}")
-    if np.any(np.isinf(array)):
-        frame, animal, _ = (int(i) for i in np.argwhere(np.isinf(array))[0])
-        raise InputError(
-            f"positions are finite, or NaN where an animal was not seen; animal {animal} in frame "
-            f"{frame} is at {array[frame, animal].tolist()}"
-        )
-    array[np.isnan(array).any(axis=-1)] = np.nan  # half a place is none
-    return array
-
-
-def _with_missing_frames(
-    array: Float[np.ndarray, "time individuals 2"], time: Any, heading: Any
-) -> tuple[Any, Any, Any, list[str]]:
-    """Frames that are missing altogether, put in with nobody seen."""
-    clock = np.asarray(time, dtype=float)
-    steps = np.diff(clock) if clock.shape == (len(array),) else np.ones(0)
-    if len(steps) < 2 or not np.all(steps > 0) or steps.max() <= 1.5 * np.median(steps):
-        return array, time, heading, []
-    jumps = np.maximum(1, np.round(steps / np.median(steps))).astype(int)
-    number = np.concatenate([[0], np.cumsum(jumps)])
-    if number[-1] > 100 * len(array) + 1_000_000:
-        raise InputError(
-            f"{len(array)} frames are spread over {number[-1] + 1} at their usual interval: cut "
-            "the tracks where they break off"
-        )
-    grid = np.full((number[-1] + 1, *array.shape[1:]), np.nan)
-    grid[number] = array
-    if heading is not None and np.shape(heading) == array.shape[:2]:
-        angles = np.full(grid.shape[:2], np.nan)
-        angles[number] = heading
-        heading = angles
-    lost = int(number[-1] + 1 - len(array))
-    times = np.interp(np.arange(number[-1] + 1), number, clock)
-    return grid, times, heading, [f"{lost} frames are missing altogether and count as gaps"]
-
-
-def _checked_rate(fps: Any) -> float | None:
-    if fps is None:
-        return None
-    if not (np.isreal(fps) and np.isfinite(fps) and fps > 0):
-        raise InputError(f"frames per second must be positive, got {fps}")
-    return float(fps)
-
-
-def _checked_times(time: Any, frames: int, rate: float | None) -> Float[np.ndarray, " time"]:
-    clock = np.arange(frames) / (rate or 1.0) if time is None else np.asarray(time, dtype=float)
-    if clock.shape != (frames,) or not np.all(np.diff(clock) > 0):
-        raise InputError(f"the times of {frames} frames must increase, got {clock!r:.80}")
-    return clock
 
 
 def warn(sentence: str) -> None:

@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 
 from shoal.errors import InputError
+from shoal.tracks.covariates import LANDMARK
 from shoal.tracks.readers.arrays import tracks_of
 from shoal.tracks.readers.clock import round_rate
 from shoal.tracks.readers.source import ReadOptions, Source, damaged
-from shoal.tracks.record import LANDMARK, Tracks
+from shoal.tracks.record import Tracks
 
 FLAT = {"x_pos", "y_pos", "identity", "ntargets"}
 
