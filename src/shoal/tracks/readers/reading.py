@@ -12,8 +12,10 @@ import numpy as np
 from shoal.errors import InputError
 from shoal.tracks.collection import Collection
 from shoal.tracks.preparing import jump_notes
-from shoal.tracks.readers.fixes import Fixes, assembled, joined
+from shoal.tracks.readers.assembling import assembled
+from shoal.tracks.readers.fixes import Fixes
 from shoal.tracks.readers.geography import centre_of
+from shoal.tracks.readers.joining import joined
 from shoal.tracks.readers.registry import Format, format_named, recognised
 from shoal.tracks.readers.source import ReadOptions, Source
 from shoal.tracks.record import Tracks, warn

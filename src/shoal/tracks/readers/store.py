@@ -18,16 +18,13 @@ from pyarrow import parquet
 
 from shoal.errors import InputError
 from shoal.tracks.arena import Arena
+from shoal.tracks.readers.assembling import assembled
+from shoal.tracks.readers.checking import check_finite
 from shoal.tracks.readers.clock import clock_of_frames
 from shoal.tracks.readers.delimited import batches
-from shoal.tracks.readers.fixes import (
-    Fixes,
-    arena_of_rows,
-    assembled,
-    check_finite,
-    rate_of,
-    stacked_covariates,
-)
+from shoal.tracks.readers.fixes import Fixes
+from shoal.tracks.readers.group_facts import arena_of_rows, rate_of
+from shoal.tracks.readers.joining import stacked_covariates
 from shoal.tracks.readers.long_layout import ROLES, Layout, layout_of, split_unit
 from shoal.tracks.readers.long_table import (
     as_wanted,
