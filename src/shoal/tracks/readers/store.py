@@ -25,15 +25,10 @@ from shoal.tracks.readers.delimited import batches
 from shoal.tracks.readers.fixes import Fixes
 from shoal.tracks.readers.group_facts import arena_of_rows, rate_of
 from shoal.tracks.readers.joining import stacked_covariates
+from shoal.tracks.readers.long_columns import covariate_columns, is_numeric, wanted_columns
 from shoal.tracks.readers.long_layout import ROLES, Layout, layout_of, split_unit
-from shoal.tracks.readers.long_table import (
-    as_wanted,
-    covariate_columns,
-    fixes_of,
-    is_numeric,
-    tidy,
-    wanted_columns,
-)
+from shoal.tracks.readers.long_table import as_wanted, fixes_of
+from shoal.tracks.readers.long_values import tidy
 from shoal.tracks.readers.reading import files_of
 from shoal.tracks.readers.source import ReadOptions, Source, damaged
 from shoal.tracks.record import Tracks, warn
