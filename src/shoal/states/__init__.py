@@ -1,12 +1,13 @@
 """What an animal perceives: axes, features, state spaces, counted transitions."""
 
 from shoal.states.axes import Axis, Circular, Folded, Interval, Numbered
-from shoal.states.counting import count_transitions, track_states
+from shoal.states.counting import count_transitions
 from shoal.states.crowding import NeighboursWithin
 from shoal.states.custom import Custom
 from shoal.states.distances import Bearing, Distance, TargetDistance, WallDistance
 from shoal.states.misalignment import LocalMisalignment, TargetMisalignment
 from shoal.states.motion import Speed, TurningAngle
+from shoal.states.perceiving import track_states
 from shoal.states.scene import Feature, Scene
 from shoal.states.space import StateSpace
 from shoal.states.transitions import Transitions

@@ -2,61 +2,17 @@
 
 import warnings
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
-
-import numpy as np
-from jaxtyping import Bool, Int
 
 from shoal.errors import InputError
 from shoal.progress import Report, reporting
-from shoal.states.scene import Feature, Scene, needs_neighbours
+from shoal.states.perceiving import NO_HEADING, NOT_SEEN, Perceived, perceive, warn_of_target
+from shoal.states.recipe import Counting
+from shoal.states.sequences import counted_sequences
 from shoal.states.space import StateSpace
-from shoal.states.targets import outside
-from shoal.states.transitions import Transitions, checked_states
-from shoal.tracks import Collection, Tracks
-
-States = Int[np.ndarray, "time individuals"]
-NOT_SEEN, NO_HEADING = "not seen", "no heading"
-
-
-@dataclass(frozen=True)
-class Counting:
-    """How states are read off tracks.
-
-    Parameters
-    ----------
-    space
-        States made of features.
-    lag
-        Frames between the two states of a transition.
-    heading_frames, minimum_step, tracker_headings
-        How headings are taken, see ``shoal.headings``.
-    """
-
-    space: StateSpace
-    lag: int = 1
-    heading_frames: int = 1
-    minimum_step: float = 0.0
-    tracker_headings: bool = False
-
-    def __post_init__(self) -> None:
-        """Check the lag and that there are features."""
-        if not hasattr(self.lag, "__index__") or self.lag < 1:
-            raise InputError(f"a lag is a whole number of frames, 1 or more; got {self.lag!r}")
-
-    def scene(self, tracks: Tracks) -> Scene:
-        """What there was to perceive."""
-        return Scene.of(tracks, self.heading_frames, self.minimum_step, self.tracker_headings)
-
-    def check_features(self) -> None:
-        """Every axis has a feature that says how it is measured."""
-        for part in self.space.parts:
-            if not isinstance(part, Feature):
-                raise InputError(
-                    f"states of tracks need features such as LocalMisalignment(), and {part!r} is "
-                    "a bare axis"
-                )
+from shoal.states.transitions import Transitions
+from shoal.tracks import Tracks
 
 
 def count_transitions(  # noqa: PLR0913  (every choice a user has)
@@ -113,7 +69,25 @@ def count_transitions(  # noqa: PLR0913  (every choice a user has)
     if isinstance(first, Tracks):
         recipe.check_features()
         return _settled(_count_groups(given, recipe, by), recipe, by)
-    return _counted_sequences(given, recipe, by)
+    return counted_sequences(given, recipe, by)
+
+
+def _peeked(tracks: Any) -> tuple[Any, Iterator[Any]]:
+    """The first of several, and all of them."""
+    if isinstance(tracks, str) or not hasattr(tracks, "__iter__"):
+        raise InputError(
+            "expected tracks, several tracks, or a sequence of states for each animal; got "
+            f"{tracks!r:.60}; read a file with shoal.read_tracks or shoal.open_tracks"
+        )
+    given = iter(tracks)
+    first = next(given, None)
+
+    def everything() -> Iterator[Any]:
+        if first is not None:
+            yield first
+        yield from given
+
+    return first, everything()
 
 
 def _count_groups(
@@ -147,7 +121,7 @@ def count_group(
 
 
 def labelled(
-    perceived: "Perceived", recipe: Counting, tracks: Tracks, own: slice, by: str | None
+    perceived: Perceived, recipe: Counting, tracks: Tracks, own: slice, by: str | None
 ) -> Iterator[tuple[Any, Transitions]]:
     """The transitions that begin in some frames, of the group or of each animal."""
     if by != "individual":
@@ -155,104 +129,6 @@ def labelled(
         return
     for index, name in enumerate(tracks.members):
         yield (tracks.group, name), perceived.of(index).transitions(recipe, own)
-
-
-def track_states(
-    tracks: Tracks,
-    space: StateSpace,
-    heading_frames: int = 1,
-    minimum_step: float = 0.0,
-    *,
-    tracker_headings: bool = False,
-) -> tuple[States, dict[str, int]]:
-    """The state of every member in every frame, −1 where it has none, and why they have none."""
-    recipe = Counting(space, 1, heading_frames, minimum_step, tracker_headings)
-    recipe.check_features()
-    found = perceive(recipe.scene(tracks), recipe)
-    return found.states, found.dropped(slice(0, len(found.states)))
-
-
-@dataclass(frozen=True, eq=False)
-class Perceived:
-    """The state of every member in every frame, −1 where it has none, and what was missing."""
-
-    states: States
-    missing: dict[str, Bool[np.ndarray, "time individuals"]]
-
-    def of(self, animal: int) -> "Perceived":
-        """One member's."""
-        missing = {reason: gone[:, [animal]] for reason, gone in self.missing.items()}
-        return Perceived(self.states[:, [animal]], missing)
-
-    def dropped(self, own: slice) -> dict[str, int]:
-        """Each animal in each of these frames without a state, under the first reason for it."""
-        left = self.states[own] < 0
-        found: dict[str, int] = {}
-        for reason, gone in self.missing.items():
-            found[reason] = int((left & gone[own]).sum())
-            left = left & ~gone[own]
-        return found
-
-    def transitions(self, recipe: Counting, own: slice) -> Transitions:
-        """Pairs of states a lag apart, both known, the first in these frames."""
-        last = min(own.stop, len(self.states) - recipe.lag)
-        start = self.states[own.start : max(last, own.start)].ravel()
-        end = self.states[own.start + recipe.lag : max(last, own.start) + recipe.lag].ravel()
-        both = (start >= 0) & (end >= 0)
-        code = start[both] * recipe.space.size + end[both]
-        fixes = (own.stop - own.start) * self.states.shape[1]
-        return Transitions.from_codes(code, recipe.space, dropped=self.dropped(own), fixes=fixes)
-
-
-def perceive(scene: Scene, recipe: Counting) -> Perceived:
-    """The state of every member in every frame."""
-    check_scene(scene, recipe)
-    values = [part.values(scene) for part in recipe.space.parts]  # type: ignore[union-attr]
-    states, lost = recipe.space.locate(*values)
-    missing = {NOT_SEEN: np.isnan(scene.positions[..., 0]), NO_HEADING: np.isnan(scene.headings)}
-    for name, gone, value in zip(recipe.space.names, lost, values, strict=True):
-        missing[f"{name}: undefined"] = gone & ~np.isfinite(value)
-        missing[f"{name}: outside its bins"] = gone
-    return Perceived(states, missing)
-
-
-def check_scene(scene: Scene, recipe: Counting) -> None:
-    """What cannot be counted is said before it is tried; what looks odd is warned about."""
-    frames, animals = scene.headings.shape
-    for part in recipe.space.parts:
-        if animals < 2 and needs_neighbours(part):
-            raise InputError(
-                f"group {scene.group!r} has a single animal, and {part.axis.name} needs neighbours"  # type: ignore[union-attr]
-            )
-    if frames < 2:
-        raise InputError(f"group {scene.group!r} has {frames} frame, and a transition needs two")
-
-
-def warn_of_target(scene: Scene, recipe: Counting) -> bool:
-    """Warn of a target that lies elsewhere than the animals."""
-    targets = [getattr(part, "target", None) for part in recipe.space.parts]
-    sentences = [outside(target, scene) for target in targets if target is not None]
-    for sentence in filter(None, sentences):
-        warnings.warn(sentence, UserWarning, stacklevel=2)
-    return any(sentences)
-
-
-def _peeked(tracks: Any) -> tuple[Any, Iterator[Any]]:
-    """The first of several, and all of them."""
-    if isinstance(tracks, str) or not hasattr(tracks, "__iter__"):
-        raise InputError(
-            "expected tracks, several tracks, or a sequence of states for each animal; got "
-            f"{tracks!r:.60}; read a file with shoal.read_tracks or shoal.open_tracks"
-        )
-    given = iter(tracks)
-    first = next(given, None)
-
-    def everything() -> Iterator[Any]:
-        if first is not None:
-            yield first
-        yield from given
-
-    return first, everything()
 
 
 def _settled(
@@ -289,22 +165,3 @@ def _explain_nothing(total: Transitions, recipe: Counting) -> None:
     raise InputError(
         f"there is no transition at a lag of {recipe.lag} among {total.fixes} fixes ({lost})"
     )
-
-
-def _counted_sequences(given: Iterable[Any], recipe: Counting, by: str | None) -> Transitions:
-    if by is not None:
-        raise InputError("plain sequences of states have no groups to count by")
-    rows = []
-    for sequence in given:
-        if isinstance(sequence, Tracks | Collection):
-            raise InputError("tracks and plain sequences of states cannot be counted together")
-        if not hasattr(sequence, "__iter__") or isinstance(sequence, str):
-            raise InputError(
-                "expected one sequence of states for each animal, such as [[0, 2, 5], [1, 1]]; "
-                f"got {sequence!r} where a sequence should be"
-            )
-        rows.append(checked_states(sequence, recipe.space))
-    empty, lag = np.empty(0, dtype=int), recipe.lag
-    start = np.concatenate([empty, *(row[:-lag] for row in rows)])
-    end = np.concatenate([empty, *(row[lag:] for row in rows)])
-    return replace(Transitions.from_pairs(start, end, recipe.space), lag=int(recipe.lag))

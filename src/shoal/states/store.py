@@ -9,13 +9,9 @@ import numpy as np
 
 from shoal.cluster import run_jobs
 from shoal.progress import Report
-from shoal.states.counting import (
-    Counting,
-    count_group,
-    labelled,
-    perceive,
-    warn_of_target,
-)
+from shoal.states.counting import count_group, labelled
+from shoal.states.perceiving import perceive, warn_of_target
+from shoal.states.recipe import Counting
 from shoal.states.scene import Scene, frames_after, frames_before
 from shoal.states.transitions import Transitions
 from shoal.tracks import resting_until

@@ -1,0 +1,98 @@
+"""The state of every animal in every frame, and why some have none."""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Int
+
+from shoal.errors import InputError
+from shoal.states.recipe import Counting
+from shoal.states.scene import Scene, needs_neighbours
+from shoal.states.space import StateSpace
+from shoal.states.targets import outside
+from shoal.states.transitions import Transitions
+from shoal.tracks import Tracks
+
+States = Int[np.ndarray, "time individuals"]
+NOT_SEEN, NO_HEADING = "not seen", "no heading"
+
+
+def track_states(
+    tracks: Tracks,
+    space: StateSpace,
+    heading_frames: int = 1,
+    minimum_step: float = 0.0,
+    *,
+    tracker_headings: bool = False,
+) -> tuple[States, dict[str, int]]:
+    """The state of every member in every frame, −1 where it has none, and why they have none."""
+    recipe = Counting(space, 1, heading_frames, minimum_step, tracker_headings)
+    recipe.check_features()
+    found = perceive(recipe.scene(tracks), recipe)
+    return found.states, found.dropped(slice(0, len(found.states)))
+
+
+@dataclass(frozen=True, eq=False)
+class Perceived:
+    """The state of every member in every frame, −1 where it has none, and what was missing."""
+
+    states: States
+    missing: dict[str, Bool[np.ndarray, "time individuals"]]
+
+    def of(self, animal: int) -> "Perceived":
+        """One member's."""
+        missing = {reason: gone[:, [animal]] for reason, gone in self.missing.items()}
+        return Perceived(self.states[:, [animal]], missing)
+
+    def dropped(self, own: slice) -> dict[str, int]:
+        """Each animal in each of these frames without a state, under the first reason for it."""
+        left = self.states[own] < 0
+        found: dict[str, int] = {}
+        for reason, gone in self.missing.items():
+            found[reason] = int((left & gone[own]).sum())
+            left = left & ~gone[own]
+        return found
+
+    def transitions(self, recipe: Counting, own: slice) -> Transitions:
+        """Pairs of states a lag apart, both known, the first in these frames."""
+        last = min(own.stop, len(self.states) - recipe.lag)
+        start = self.states[own.start : max(last, own.start)].ravel()
+        end = self.states[own.start + recipe.lag : max(last, own.start) + recipe.lag].ravel()
+        both = (start >= 0) & (end >= 0)
+        code = start[both] * recipe.space.size + end[both]
+        fixes = (own.stop - own.start) * self.states.shape[1]
+        return Transitions.from_codes(code, recipe.space, dropped=self.dropped(own), fixes=fixes)
+
+
+def perceive(scene: Scene, recipe: Counting) -> Perceived:
+    """The state of every member in every frame."""
+    check_scene(scene, recipe)
+    values = [part.values(scene) for part in recipe.space.parts]  # type: ignore[union-attr]
+    states, lost = recipe.space.locate(*values)
+    missing = {NOT_SEEN: np.isnan(scene.positions[..., 0]), NO_HEADING: np.isnan(scene.headings)}
+    for name, gone, value in zip(recipe.space.names, lost, values, strict=True):
+        missing[f"{name}: undefined"] = gone & ~np.isfinite(value)
+        missing[f"{name}: outside its bins"] = gone
+    return Perceived(states, missing)
+
+
+def check_scene(scene: Scene, recipe: Counting) -> None:
+    """What cannot be counted is said before it is tried; what looks odd is warned about."""
+    frames, animals = scene.headings.shape
+    for part in recipe.space.parts:
+        if animals < 2 and needs_neighbours(part):
+            raise InputError(
+                f"group {scene.group!r} has a single animal, and {part.axis.name} needs neighbours"  # type: ignore[union-attr]
+            )
+    if frames < 2:
+        raise InputError(f"group {scene.group!r} has {frames} frame, and a transition needs two")
+
+
+def warn_of_target(scene: Scene, recipe: Counting) -> bool:
+    """Warn of a target that lies elsewhere than the animals."""
+    targets = [getattr(part, "target", None) for part in recipe.space.parts]
+    sentences = [outside(target, scene) for target in targets if target is not None]
+    for sentence in filter(None, sentences):
+        warnings.warn(sentence, UserWarning, stacklevel=2)
+    return any(sentences)
