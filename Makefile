@@ -22,7 +22,7 @@ check: setup
 	$(BIN)/lint-imports
 
 test: check
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto --dist loadfile
 
 bench: setup
 	$(BIN)/python bench/gradient.py

@@ -6,7 +6,7 @@ from matplotlib.image import imread
 
 import shoal
 from shoal.figures import save_figure
-from shoal.figures.lines import Curve, marginal_lines
+from shoal.figures.lines import Curve, Panel, marginal_lines
 from shoal.figures.maps import CostMap, cost_map
 from shoal.figures.trajectories import trajectories
 
@@ -47,7 +47,8 @@ def test_marginals_have_a_column_for_each_axis():
     parts = []
     for axis in AXES.values():
         mean = np.linspace(0, 1, axis.size)
-        parts.append((axis, Curve("nuts", mean, mean - 0.1, mean + 0.1), np.full(axis.size, 3)))
+        panel = Panel("", [Curve("nuts", mean, mean - 0.1, mean + 0.1)])
+        parts.append((axis, panel, np.full(axis.size, 3)))
     figure = marginal_lines(parts, "v (nats)")
     labels = [axes.get_xlabel() for axes in figure.axes]
     assert [axis.label for axis in AXES.values()] == labels[3:]

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from shoal.cli import moving
+from shoal.cli import moving, reproducing
 from shoal.errors import InputError, OutputError
 from shoal.version import __version__
 
@@ -36,26 +36,7 @@ def shoal(
     """Learn what moving animals want."""
 
 
-@app.command()
-def demo(
-    out: Annotated[Path, typer.Option(help="The folder to write to.")] = Path("demo"),
-    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same result.")] = 1,
-    draws: Annotated[
-        int, typer.Option(min=100, help="Draws per chain; the paper has 4000.")
-    ] = 4000,
-) -> None:
-    """Simulate a flock with known costs, infer them, write fits, figures and a page.
-
-    Example:  shoal demo --out demo
-    """
-    from shoal.cli.output import print_table  # noqa: PLC0415  (loads JAX only when needed)
-    from shoal.studies.vicsek import Settings, run_demo, table  # noqa: PLC0415
-
-    settings = Settings(seed=seed, draws=draws, warmup=max(50, draws // 2))
-    results, page = run_demo(out, settings)
-    print_table("What 200 agents × 100 decisions tell of the costs behind them", table(results))
-    typer.echo(f"Figures and fits are in {out.resolve()}")
-    typer.echo(f"The report is {page.resolve()}")
+app.command()(reproducing.demo)
 
 
 @app.command()
@@ -191,6 +172,7 @@ def fit(
             typer.echo(f"The {what} {'are' if what == 'choices' else 'is'} {path.resolve()}")
 
 
+app.command()(reproducing.reproduce)
 app.command()(moving.simulate)
 app.command()(moving.predict)
 app.command()(moving.animate)

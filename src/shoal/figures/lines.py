@@ -79,14 +79,14 @@ def cost_lines(
 
 
 def marginal_lines(
-    parts: Sequence[tuple[Axis, Curve, Int[np.ndarray, " _"]]], label: str
+    parts: Sequence[tuple[Axis, Panel, Int[np.ndarray, " _"]]], label: str
 ) -> Figure:
     """A column for each axis, all on one scale, each over its arrivals.
 
     Parameters
     ----------
     parts
-        An axis, its curve and how often each of its bins was entered.
+        An axis, what to show along it and how often each of its bins was entered.
     label
         Of the vertical axis.
     """
@@ -95,17 +95,14 @@ def marginal_lines(
         grid = figure.subplots(
             2, len(parts), sharex="col", sharey="row", height_ratios=(4, 1), squeeze=False
         )
-        tops = []
-        for column, (axis, curve, arrivals) in enumerate(parts):
-            _draw_panel(
-                grid[0, column], axis, Panel(axis.name.replace("_", " "), [curve]), arrivals
-            )
+        for column, (axis, panel, arrivals) in enumerate(parts):
+            _draw_panel(grid[0, column], axis, panel, arrivals)
             _draw_arrivals(grid[1, column], axis, arrivals)
-            tops.append(float(curve.upper[arrivals > 0].max()))
             if isinstance(axis, Circular):
                 grid[0, column].set_xlim(-180 - axis.step / 2, 180 + axis.step / 2)
+        top = max(_height([panel], arrivals) for _, panel, arrivals in parts)
         grid[0, 0].set_ylabel(label)
-        grid[0, 0].set_ylim(-0.03 * max(tops), 1.1 * max(tops))
+        grid[0, 0].set_ylim(-0.03 * top, top)
         grid[1, 0].set_ylim(0.5, 2.0 * max(int(part[2].max()) for part in parts))
         grid[1, 0].set_ylabel("arrivals")
         empty = next((i for i, part in enumerate(parts) if (part[2] == 0).any()), 0)

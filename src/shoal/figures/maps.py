@@ -66,7 +66,7 @@ def cost_map(first: Axis, second: Axis, costs: CostMap, label: str, title: str =
             axes.set_title(name)
             axes.set_xlabel(second.label)
             if name != "arrivals":
-                _hatch(axes, first, second, seen)
+                hatch(axes, first, second, seen)
             circle_ticks(axes, first, second)
         grid[0].set_ylabel(first.label)
         if not seen.all():
@@ -81,7 +81,9 @@ def cost_map(first: Axis, second: Axis, costs: CostMap, label: str, title: str =
     return figure
 
 
-def limits_of(values: Float[np.ndarray, "a b"], seen: Bool[np.ndarray, "a b"]) -> dict[str, float]:
+def limits_of(
+    values: Float[np.ndarray, "*n a b"], seen: Bool[np.ndarray, "*n a b"]
+) -> dict[str, float]:
     """Colours span the states that were entered."""
     inside = values[seen & np.isfinite(values)]
     if not inside.size:
@@ -90,7 +92,7 @@ def limits_of(values: Float[np.ndarray, "a b"], seen: Bool[np.ndarray, "a b"]) -
     return {"vmin": low, "vmax": high if high > low else low + 1.0}
 
 
-def extended(values: Float[np.ndarray, "a b"], limits: dict[str, float]) -> str:
+def extended(values: Float[np.ndarray, "*n a b"], limits: dict[str, float]) -> str:
     """At which ends of the colours there is more."""
     if not limits:
         return "neither"
@@ -120,7 +122,7 @@ def turned_round(
     return values
 
 
-def _hatch(axes: Axes, first: Axis, second: Axis, seen: Bool[np.ndarray, "a b"]) -> None:
+def hatch(axes: Axes, first: Axis, second: Axis, seen: Bool[np.ndarray, "a b"]) -> None:
     """Fine lines over every state that was never entered."""
     low, left = edges(first), edges(second)
     empty = np.argwhere(turned_round(first, second, seen.astype(float)) == 0)

@@ -21,6 +21,7 @@ from shoal.posterior import NUTS, Fit, Model
 from shoal.progress import Report
 from shoal.report.page import Note, Page, Picture, write_page
 from shoal.states import Scene, StateSpace, Transitions, count_transitions
+from shoal.studies.estimates import curve_of, marginal
 from shoal.studies.words import (
     arena_of_words,
     basis_of,
@@ -340,13 +341,8 @@ class FitRun:
         draws = getattr(self.fit, what)
         found = {}
         for name in self.space.names:
-            others = [other for other in self.space.names if other != name]
-            along = draws.weighted(self.fit.arrivals).mean(others) if others else draws
-            values = along.transpose("chain", "draw", name).values
-            flat = values.reshape(-1, values.shape[-1])
-            lower, upper = np.quantile(flat, (0.025, 0.975), axis=0)  # NaN where nobody arrived
             label = "most probable" if self.fit.method == "map" else self.fit.method
-            found[name] = Curve(label, flat.mean(axis=0), lower, upper)
+            found[name] = curve_of(marginal(draws, name, self.fit.arrivals), label)
         return found
 
     def _figures(self, folder: Path, stem: str) -> dict[str, Picture]:
@@ -380,7 +376,14 @@ class FitRun:
     def _marginal_figure(self, label: str) -> Any:
         curves = self.marginals("cost_to_go")
         return marginal_lines(
-            [(axis, curves[axis.name], self._arrivals(axis.name)) for axis in self.space.axes],
+            [
+                (
+                    axis,
+                    Panel(axis.name.replace("_", " "), [curves[axis.name]]),
+                    self._arrivals(axis.name),
+                )
+                for axis in self.space.axes
+            ],
             label,
         )
 

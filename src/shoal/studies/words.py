@@ -156,9 +156,9 @@ def target_of(words: str) -> Any:
         return None
     if "=" in words:
         pairs = [part.partition("=") for part in words.split(";") if part.strip()]
-        return {group.strip(): _point(place) for group, _, place in pairs}
+        return {group.strip(): point_of(place) for group, _, place in pairs}
     if "," in words:
-        return _point(words)
+        return point_of(words)
     return words.strip()
 
 
@@ -264,7 +264,8 @@ def _needed(target: Any, word: str) -> Any:
     return target
 
 
-def _point(words: str) -> tuple[float, float]:
+def point_of(words: str) -> tuple[float, float]:
+    """``X,Y``."""
     numbers = _numbers(words, f"--target {words}")
     if len(numbers) != 2:
         raise InputError(f"a target is X,Y or the name of an animal; got {words!r}")
