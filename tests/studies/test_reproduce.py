@@ -20,7 +20,7 @@ from shoal.cli.main import app
 from shoal.errors import InputError
 from shoal.studies.claims import MARKS, UNTESTABLE
 from shoal.studies.estimates import Estimate
-from shoal.studies.guppies import GuppySettings
+from shoal.studies.guppies import GuppySettings, reproduce_guppy_files
 from shoal.studies.guppies_claims import guppies_claims
 from shoal.studies.guppies_data import stand_in
 from shoal.studies.guppies_evidence import LOCAL, TARGET
@@ -94,6 +94,7 @@ def test_on_the_flock_the_papers_claims_hold_but_for_the_sign(reproduced):
     _, folder = reproduced
     verdicts = {claim["claim"]: claim["verdict"] for claim in claims(folder, "vicsek")["claims"]}
     assert verdicts.pop("sign") == "does not hold"
+    assert verdicts.pop("more-uncertainty-without-level") == "does not hold"  # ours: the level is
     assert set(verdicts.values()) == {"holds"}, verdicts
 
 
@@ -110,6 +111,9 @@ def test_the_readme_lays_figure_caption_and_claims_together_and_its_links_lead_s
         for claim in claims(folder, study)["claims"]:
             assert claim["found"].replace("|", "\\|") in text
         assert " nan" not in text
+        assert "**Quick**" in text
+        unsound = "| no |" in text.partition("| ADVI")[0] or "Not to be trusted yet" in text
+        assert study == "vicsek" or unsound  # such short chains do not pass on 324 states
     index = (folder / "README.md").read_text()
     assert "Quick" in index
     assert "vicsek/README.md" in index and "guppies/README.md" in index
@@ -129,7 +133,7 @@ def test_tables_do_not_depend_on_the_clock_and_a_second_run_gives_the_same_bytes
     again = run_studies(tmp_path, ReproduceSettings(quick=True))
     assert len(again[0]) == 2
     assert tables(tmp_path) == tables(folder)
-    assert len(tables(folder)) == 9
+    assert len(tables(folder)) == 10
 
 
 def test_the_tables_agree_with_the_fits(reproduced):
@@ -202,9 +206,23 @@ def test_more_uncertainty_is_found_only_where_there_is_more(of_flock):
     for basis in ("identity", "gaussian"):
         nuts, advi = f"nuts-{basis}", f"advi-{basis}"
         swapped[nuts], swapped[advi] = swapped[advi], swapped[nuts]
-    claims = verdicts(replace(of_flock, estimates=swapped))
-    for key in ("more-uncertainty", "more-uncertainty-without-level", "growth"):
-        assert claims[key] == "does not hold", key
+    found = verdicts(replace(of_flock, estimates=swapped))
+    for key in ("more-uncertainty", "growth"):
+        assert found[key] == "does not hold", key
+
+
+def test_wider_draws_show_more_uncertainty_without_the_level(of_flock):
+    wide = dict(of_flock.estimates)
+    for basis in ("identity", "gaussian"):
+        estimate = wide[f"nuts-{basis}"]
+        tree = estimate.fit.data.copy(deep=True)
+        draws = tree["posterior"]["cost_to_go"]
+        tree["posterior"]["cost_to_go"] = draws + (draws - draws.mean(("chain", "draw")))
+        tree.attrs = estimate.fit.data.attrs
+        wide[f"nuts-{basis}"] = replace(estimate, fit=replace(estimate.fit, data=tree))
+    key = "more-uncertainty-without-level"
+    assert verdicts(of_flock)[key] == "does not hold"
+    assert verdicts(replace(of_flock, estimates=wide))[key] == "holds"
 
 
 def test_functions_on_a_circle_on_both_sides_show_no_seam(of_flock):
@@ -236,13 +254,40 @@ def test_every_claim_is_judged_and_the_papers_marginals_are_those_of_a_plain_loo
 def test_truth_decides_on_the_stand_in(of_fish):
     """A truth whose minimum lies where the estimate does holds; one across the circle does not."""
     truth = of_fish.data.truth
-    found = of_fish.minimum(TARGET)
+    sure = certain(of_fish)
+    found = sure.minimum(TARGET)
     for turn, verdict in ((0.0, "holds"), (180.0, "does not hold")):
-        angle = np.deg2rad(of_fish.centres(TARGET) - found - turn)
-        cost = np.broadcast_to(1 - np.cos(angle), of_fish.counts.space.shape)
+        angle = np.deg2rad(sure.centres(TARGET) - found - turn)
+        cost = np.broadcast_to(1 - np.cos(angle), sure.counts.space.shape)
         moved = replace(truth, solution=replace(truth.solution, cost_to_go=np.array(cost)))
-        told = replace(of_fish, data=replace(of_fish.data, truth=moved))
+        told = replace(sure, data=replace(sure.data, truth=moved))
         assert by_key(told)["target-dip"].verdict == verdict
+
+
+def certain(evidence):
+    """The same means with hardly any uncertainty left."""
+    estimate = evidence.main
+    tree = estimate.fit.data.copy(deep=True)
+    draws = tree["posterior"]["cost_to_go"]
+    mean = draws.mean(("chain", "draw"))
+    tree["posterior"]["cost_to_go"] = 1e-3 * draws + 0.999 * mean
+    tree.attrs = estimate.fit.data.attrs
+    made = replace(estimate, fit=replace(estimate.fit, data=tree))
+    return replace(evidence, estimates=evidence.estimates | {estimate.name: made})
+
+
+def test_what_cannot_be_told_is_not_denied(of_fish):
+    """Draws that differ by more than the marginals do leave their claims undecided."""
+    estimate = of_fish.main
+    tree = estimate.fit.data.copy(deep=True)
+    draws = tree["posterior"]["cost_to_go"]
+    noise = np.random.default_rng(1).normal(0, 30, draws.shape)
+    tree["posterior"]["cost_to_go"] = draws + noise
+    tree.attrs = estimate.fit.data.attrs
+    made = replace(estimate, fit=replace(estimate.fit, data=tree))
+    vague = replace(of_fish, estimates=of_fish.estimates | {estimate.name: made})
+    for key in ("local-minimum", "target-dip", "collective-over-target"):
+        assert by_key(vague)[key].verdict == UNTESTABLE, key
 
 
 def test_coverage_fails_where_the_truth_is_another(of_fish):
@@ -270,6 +315,26 @@ def test_real_data_have_no_claims_about_truth_and_the_papers_number_decides(of_f
     real = replace(of_fish.data, truth=None, kind="published")
     claims = by_key(replace(of_fish, data=real))
     assert "coverage-decided" not in claims
-    assert claims["distinct-transitions"].verdict == "does not hold"
+    assert claims["distinct-transitions"].verdict == UNTESTABLE  # with 18 × 18 states
     one = replace(real, kind="one experiment")
     assert by_key(replace(of_fish, data=one))["distinct-transitions"].verdict == UNTESTABLE
+
+
+def test_one_experiment_of_ones_own_gets_a_study_that_says_what_it_can_show(of_fish, tmp_path):
+    path = of_fish.data.example.to_csv(tmp_path / "fish.csv")
+    settings = GuppySettings.quick()
+    judged, readme = reproduce_guppy_files(
+        tmp_path / "guppies-data", settings, path, of_fish.data.target
+    )
+    text = readme.read_text()
+    assert text.startswith("# Section 4: guppies in a tank, one real experiment")
+    assert "What one group can show: of 2 simulated experiments of 10 fish" in text
+    assert " nan" not in text
+    found = {claim.key: claim for claim in judged}
+    assert "coverage-decided" not in found
+    assert found["distinct-transitions"].verdict == UNTESTABLE
+    assert found["flat-optimum"].verdict != "holds"
+    record = json.loads((readme.parent / "claims.json").read_text())
+    assert record["data"]["kind"] == "one experiment"
+    assert record["data"]["costs_given"] is None
+    assert record["settings"]["shortened"] is True

@@ -39,21 +39,27 @@ def reproduce(
         typer.Option(help="Real guppies: a folder or table of all experiments, or one of them."),
     ] = None,
     target: Annotated[
-        str | None, typer.Option(help="X,Y: the shelter, in the lengths of --data.")
+        str | None, typer.Option(help="X,Y: the shelter, in the coordinates of --data.")
     ] = None,
+    flip_y: Annotated[bool, typer.Option("--flip-y", help="y counts downwards in --data.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same result.")] = 1,
 ) -> None:
     """Repeat the paper, figure by figure, and say of each of its claims what we found.
 
     Example:  shoal reproduce all --out reproduction
+
+    With real fish:  shoal reproduce guppies --data guppies.csv --target 0.2,0.8
     """
     from shoal.cli.output import print_table  # noqa: PLC0415  (loads JAX only when needed)
+    from shoal.studies.folder import QUICK  # noqa: PLC0415
     from shoal.studies.reproducing import ReproduceSettings  # noqa: PLC0415
     from shoal.studies.reproducing import reproduce as run  # noqa: PLC0415
     from shoal.studies.words import point_of  # noqa: PLC0415
 
     place = None if target is None else point_of(target)
-    done, index = run(out, ReproduceSettings(study, quick, data, place, seed))
+    done, index = run(out, ReproduceSettings(study, quick, data, place, seed, flip_y))
+    if quick:
+        typer.echo(f"Quick: {QUICK}")
     for part in done:
         print_table(part.title, [claim.row() for claim in part.claims])
         typer.echo(f"Figures, fits and tables: {part.readme.resolve()}")

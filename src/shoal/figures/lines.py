@@ -70,7 +70,8 @@ def cost_lines(
             _draw_arrivals(grid[1, column], axis, arrivals)
         grid[1, 0].set_ylim(0.5, 2.0 * max(1, int(arrivals.max())))
         grid[0, 0].set_ylabel(label)
-        grid[0, 0].set_ylim(-0.03 * (top := height or _height(panels, arrivals)), top)
+        top = height or _height(panels, arrivals)
+        grid[0, 0].set_ylim(_depth(panels, arrivals, top), top)
         grid[1, 0].set_ylabel("arrivals")
         if isinstance(axis, Circular):
             grid[0, 0].set_xlim(-180 - axis.step / 2, 180 + axis.step / 2)
@@ -102,7 +103,7 @@ def marginal_lines(
                 grid[0, column].set_xlim(-180 - axis.step / 2, 180 + axis.step / 2)
         top = max(_height([panel], arrivals) for _, panel, arrivals in parts)
         grid[0, 0].set_ylabel(label)
-        grid[0, 0].set_ylim(-0.03 * top, top)
+        grid[0, 0].set_ylim(min(_depth([p], a, top) for _, p, a in parts), top)
         grid[1, 0].set_ylim(0.5, 2.0 * max(int(part[2].max()) for part in parts))
         grid[1, 0].set_ylabel("arrivals")
         empty = next((i for i, part in enumerate(parts) if (part[2] == 0).any()), 0)
@@ -169,3 +170,10 @@ def _height(panels: Sequence[Panel], arrivals: Int[np.ndarray, " bins"]) -> floa
     tops = [curve.upper[seen].max() for panel in panels for curve in panel.curves]
     tops += [panel.truth.max() for panel in panels if panel.truth is not None]
     return 1.1 * float(max(tops))
+
+
+def _depth(panels: Sequence[Panel], arrivals: Int[np.ndarray, " bins"], top: float) -> float:
+    """Where the vertical axis begins: below all intervals of states that were entered."""
+    seen = arrivals > 0
+    lows = [float(curve.lower[seen].min()) for panel in panels for curve in panel.curves]
+    return min(-0.03 * top, 1.1 * min(lows))

@@ -157,8 +157,8 @@ def _judge_approximation(fit: "Fit", failures: list[str], numbers: dict[str, flo
     elif not k <= PARETO_K:
         mean_field = json.loads(fit.data.attrs["settings"]).get("family") == "mean-field"
         known = (
-            "Mean-field intervals are then usually too narrow, and the level's uncertainty is "
-            "missing altogether."
+            "Mean-field intervals can then be too narrow or too wide, and the level's uncertainty "
+            "is missing altogether."
             if mean_field
             else "A Gaussian misses the skew of rarely visited states."
         )

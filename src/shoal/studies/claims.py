@@ -1,6 +1,7 @@
 """What the paper says, what was measured, and whether it holds."""
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -39,8 +40,9 @@ class Claim:
     numbers: Mapping[str, Any]
 
     def __post_init__(self) -> None:
-        """A finding is a sentence."""
-        object.__setattr__(self, "found", self.found[:1].upper() + self.found[1:])
+        """A finding is a sentence, with proper signs."""
+        minus = re.sub(r"(?<![\w.])-(?=\d)", "−", self.found)
+        object.__setattr__(self, "found", minus[:1].upper() + minus[1:])
 
     def record(self) -> dict[str, Any]:
         """For claims.json, with six significant digits."""

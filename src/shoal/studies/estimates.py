@@ -44,12 +44,12 @@ class Estimate:
 
     def mean(self, what: str = "cost_to_go") -> Float[np.ndarray, " *axes"]:
         """The posterior mean, with minimum 0."""
-        return np.asarray(self.draws(what).mean(SAMPLING).values)
+        return np.asarray(self.draws(what).values.mean(axis=(0, 1)))
 
     def sd(self, *, level: bool = False) -> Float[np.ndarray, " *axes"]:
         """The posterior sd of the cost-to-go, with the level that the prior places or without."""
         draws = self.fit.sampled if level else self.fit.cost_to_go
-        return np.asarray(draws.std(SAMPLING, ddof=1).values)
+        return np.asarray(draws.values.std(axis=(0, 1), ddof=1))
 
     def curve(self, what: str, label: str = "") -> Curve:
         """Mean and 95 % interval along one axis."""
@@ -109,7 +109,7 @@ class Recovery:
 def curve_of(draws: xr.DataArray, label: str) -> Curve:
     """Mean and 95 % interval of draws along one axis."""
     lower, upper = interval(draws)
-    return Curve(label, draws.mean(SAMPLING).values, lower, upper)
+    return Curve(label, draws.transpose(*SAMPLING, ...).values.mean(axis=(0, 1)), lower, upper)
 
 
 def interval(draws: xr.DataArray) -> Float[np.ndarray, "2 *axes"]:
@@ -133,8 +133,16 @@ def marginal(draws: xr.DataArray, axis: str, weights: xr.DataArray | None = None
     others = [str(name) for name in draws.dims if name not in (*SAMPLING, axis)]
     if not others:
         return draws
-    along = draws.mean(others) if weights is None else draws.weighted(weights).mean(others)
-    return along.transpose(*SAMPLING, axis)
+    ordered = draws.transpose(*SAMPLING, axis, *others)
+    values = ordered.values.reshape(*ordered.shape[:3], -1)
+    if weights is None:
+        along = values.mean(axis=-1)
+    else:
+        share = weights.transpose(axis, *others).values.reshape(values.shape[2], -1).astype(float)
+        total = share.sum(axis=1)
+        summed = np.einsum("cdik,ik->cdi", values, share)
+        along = np.where(total > 0, summed / np.maximum(total, 1e-300), np.nan)
+    return xr.DataArray(along, {axis: draws[axis]}, (*SAMPLING, axis))
 
 
 @dataclass

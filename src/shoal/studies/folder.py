@@ -22,6 +22,8 @@ from shoal.studies.estimates import Estimate
 from shoal.studies.timings import timing_section, write_timings
 from shoal.version import __version__
 
+QUICK = "short chains and few groups; verdicts can differ from those of a full run."
+
 
 @dataclass(frozen=True)
 class Shown:
@@ -61,8 +63,10 @@ class StudyFolder:
     tables: list[tuple[str, str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        """Make the folder before any work is done."""
+        """Make the folder before any work is done; what an earlier run said of it goes."""
         make_folder(self.path)
+        for name in ("README.md", "claims.json", "timings.json"):
+            (self.path / name).unlink(missing_ok=True)
 
     @property
     def fits(self) -> Path:
@@ -111,6 +115,7 @@ class StudyFolder:
             [
                 f"# {self.title}",
                 lead,
+                *_cautions(settings, estimates),
                 "## Claims",
                 _claims_table(claims),
                 "## Figures beside the paper's",
@@ -126,6 +131,20 @@ class StudyFolder:
         path = self.path / "README.md"
         write_whole(path, (told + "\n").encode())
         return path
+
+
+def _cautions(settings: Any, estimates: Sequence[Estimate]) -> list[str]:
+    """What a reader must know before any verdict."""
+    found = []
+    if settings.shortened:
+        found.append(f"**Quick**: {QUICK}")
+    unsound = [e.name for e in estimates if e.fit.method == "nuts" and not e.diagnostics.trusted]
+    if unsound:
+        found.append(
+            f"**Not to be trusted yet**: {len(unsound)} of the NUTS fits do not pass their own "
+            f"diagnostics ({', '.join(unsound)}; `tables/fits.csv`), and verdicts rest on them."
+        )
+    return found
 
 
 def _json(record: Any) -> bytes:

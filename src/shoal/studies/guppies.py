@@ -1,6 +1,6 @@
 """Section 4 of the paper: what guppies want, of each other and of a shelter."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -43,6 +43,7 @@ class GuppySettings:
     film_frames: int = 285
     power_experiments: int = 20
     seed: int = 1
+    shortened: bool = False
 
     @classmethod
     def quick(cls, seed: int = 1) -> "GuppySettings":
@@ -50,6 +51,7 @@ class GuppySettings:
         return cls(
             females=2, males=2, bins=18, resolutions=2, warmup=200, draws=300,
             approximate_draws=300, film_frames=20, power_experiments=2, seed=seed,
+            shortened=True,
         )  # fmt: skip
 
     @property
@@ -132,9 +134,11 @@ def reproduce_guppy_files(
     files: Path,
     target: tuple[float, float] | None,
     progress: bool | Report | None = None,
+    *,
+    flip_y: bool = False,
 ) -> tuple[list[Claim], Path]:
     """Section 4 on tracks of real fish; gives the claims and the README."""
-    data = from_files(files, target)
+    data = from_files(files, target, flip_y=flip_y)
     with reporting(progress) as report:
         return _reproduce(path, settings, data, report)
 
@@ -152,7 +156,7 @@ def _reproduce(
         frames = len(data.example.positions)
         power = one_experiment_at_a_time(
             settings.power_experiments, settings.bins, settings.resolutions, settings.walk,
-            frames, settings.seed, report,
+            (frames, len(data.example.members)), settings.seed, report,
         )  # fmt: skip
     evidence = Evidence(data, counts, estimates, power)
     claims = guppies_claims(evidence)
@@ -167,6 +171,7 @@ TITLES = {
     "stand-in": "Section 4: guppies in a tank, on a stand-in with known costs",
     "one experiment": "Section 4: guppies in a tank, one real experiment",
     "published": "Section 4: guppies in a tank, the published experiments",
+    "experiments": "Section 4: guppies in a tank, other experiments than the paper's",
 }
 
 
@@ -177,13 +182,23 @@ def _lead(evidence: Evidence, power: Power | None) -> str:
         f"distinct (the paper: 7,816 from 26 experiments), into "
         f"{int((counts.arrivals > 0).sum()):,} of {counts.space.size:,} states of local and target "
         "misalignment. Each model was fitted by NUTS and by mean-field ADVI, the paper's method. "
-        "Costs are without the level, which tracks cannot tell."
+        "(ADVI is the converged approximation; Stan's stopping rule, which the paper had, ends "
+        "earlier.) Costs are without the level, which tracks cannot tell."
     )
     if data.truth is not None:
         words += (
             " The fish are simulated: they choose among turns by costs that were given to them, "
-            "with passive dynamics of their own, so that for each claim the truth decides. What "
-            "real guppies want, a simulation cannot say."
+            f"{data.truth.words()}, with passive dynamics of their own. A verdict here says "
+            "whether the paper's way of looking finds what is true of these fish; what real "
+            "guppies want, a simulation cannot say. Costs were chosen so that groups resemble the "
+            "one experiment that can be seen, and so that the target's minimum can be found at all "
+            "(decision 10 in the documentation)."
+        )
+    else:
+        low, high = evidence.extent
+        words += (
+            f" Fish were at x {low[0]:.3g} to {high[0]:.3g} and y {low[1]:.3g} to {high[1]:.3g}; "
+            f"the shelter is taken to be at {data.target}, the walls to be {data.example.arena}."
         )
     if power is not None:
         words += f" {power.words()}"
@@ -200,6 +215,10 @@ def _facts(evidence: Evidence) -> dict[str, Any]:
         "distinct": len(counts.pairs),
         "distinct_in_the_paper": 7816,
         "states_entered": int((counts.arrivals > 0).sum()),
+        "notes": evidence.data.notes,
+        "costs_given": None
+        if evidence.data.truth is None
+        else asdict(evidence.data.truth.settings),
         "dropped": {reason: number for reason, number in counts.dropped.items() if number},
     }
 
@@ -219,6 +238,25 @@ def tabulate(folder: StudyFolder, evidence: Evidence) -> None:
     folder.tabulate("experiments", "the groups of figure 3", rows)
     folder.tabulate("costs", "mean and sd of the cost-to-go, every state", _states(evidence))
     folder.tabulate("marginals", "the curves of figure 7", _marginals(evidence))
+    if evidence.data.truth is not None:
+        words = "how often 95 % intervals hold the truth, by how often states were entered"
+        folder.tabulate("coverage", words, _coverage(evidence))
+
+
+def _coverage(evidence: Evidence) -> list[dict[str, Any]]:
+    assert evidence.data.truth is not None
+    rows = []
+    for name, estimate in evidence.estimates.items():
+        if not name.endswith(("-decided", "-moving")):
+            continue
+        found = estimate.beside(evidence.data.truth.solution.cost_to_go)
+        for least in (1, 5, 20, 50):
+            states = int(found.seen(least).sum())
+            share = f"{found.coverage(least):.4f}" if states else ""
+            rows.append(
+                {"fit": name, "arrivals at least": least, "states": states, "truth inside": share}
+            )
+    return rows
 
 
 def _states(evidence: Evidence) -> list[dict[str, Any]]:

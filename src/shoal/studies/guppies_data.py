@@ -22,8 +22,10 @@ from shoal.states import (
 )
 from shoal.tracks import Collection, Rectangle, Tracks
 from shoal.tracks.readers import read_guppies, read_tracks
+from shoal.tracks.record import warn
 
-PAPER_EXPERIMENTS = 26
+PIXELS = 50.0
+"""Places beyond this are hardly in tank widths or metres."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,9 +35,10 @@ class Experiments:
     Attributes
     ----------
     kind
-        ``stand-in``, ``one experiment`` or ``published``.
+        ``stand-in``, ``one experiment``, ``published`` (12 groups of females and 14 of males, ten
+        fish each) or ``experiments``, where they are others.
     words
-        What they are, in a sentence.
+        What they are.
     tracks, target
         Where the fish were, and where the shelter is.
     truth
@@ -47,6 +50,11 @@ class Experiments:
     tracks: Collection
     target: tuple[float, float]
     truth: "Truth | None" = None
+
+    @property
+    def notes(self) -> list[str]:
+        """What reading had to say, each sentence once."""
+        return list(dict.fromkeys(note for part in self.tracks for note in part.notes))
 
     def space(self, bins: int) -> StateSpace:
         """Local and target misalignment, the states of section 4."""
@@ -65,6 +73,14 @@ class Truth:
 
     settings: TankSettings
     solution: Solution
+
+    def words(self) -> str:
+        """What was given to the fish, in words."""
+        s = self.settings
+        return (
+            f"up to {s.together:g} a step for pointing away from the group and up to {s.goal:g} "
+            f"for pointing away from a direction with the shelter at {s.side:+.0f}°"
+        ).replace("-", "−")
 
     @property
     def passive(self) -> TurningMixture:
@@ -89,8 +105,10 @@ def stand_in(
     )
 
 
-def from_files(path: Path, target: tuple[float, float] | None) -> Experiments:
-    """The user's copy of the experiments, or of one of them, with the walls of the tank around.
+def from_files(
+    path: Path, target: tuple[float, float] | None, *, flip_y: bool = False
+) -> Experiments:
+    """The user's copy of the experiments, or of some of them, with the walls of the tank around.
 
     Parameters
     ----------
@@ -98,26 +116,63 @@ def from_files(path: Path, target: tuple[float, float] | None) -> Experiments:
         As docs/data/guppies.md says: a folder or a table of all experiments, or the tracks of one.
     target
         The shelter, in the coordinates of the file.
+    flip_y
+        Whether y counts downwards in the file, as in images.
     """
     if not path.exists():
         raise InputError(f"there is no {path}: --data takes a folder or a table of guppy tracks")
     if target is None:
-        raise InputError("--data needs --target X,Y: where the shelter is, in the file's lengths")
-    found: Any = read_tracks(path)
-    parts = list(found) if isinstance(found, Collection) else [found]
-    if len(parts) > 1:
-        parts = list(read_guppies(path))
+        raise InputError("--data needs --target X,Y: where the shelter is, as the file counts")
+    if not np.all(np.isfinite(target)):
+        raise InputError(f"a target is two numbers X,Y; got {target}")
+    parts = _groups(path)
+    _warn_of_pixels(parts, target, flip_y)
+    if flip_y:
+        parts, target = [part.flip_y() for part in parts], (target[0], -target[1])
     walls = _walls(parts, target)
     tracks = Collection(part if part.arena else part.with_arena(walls) for part in parts)
-    kind = "one experiment" if len(parts) == 1 else "published"
-    return Experiments(kind, f"{len(parts)} experiments read from {path.name}", tracks, target)
+    count = "one experiment" if len(parts) == 1 else f"{len(parts)} experiments"
+    return Experiments(_kind(parts), f"{count} read from {path.name}", tracks, target)
+
+
+def _groups(path: Path) -> list[Tracks]:
+    """Every experiment with its sex; of a single one the sex need not be told."""
+    found: Any = read_tracks(path)
+    parts = list(found) if isinstance(found, Collection) else [found]
+    try:
+        return list(read_guppies(path))
+    except InputError:
+        if len(parts) > 1:
+            raise
+        return parts
+
+
+def _kind(parts: list[Tracks]) -> str:
+    if len(parts) == 1:
+        return "one experiment"
+    sexes = [part.covariates.get("sex") for part in parts]
+    whole = sexes.count("female") == 12 and sexes.count("male") == 14
+    return "published" if whole and all(len(p.members) == 10 for p in parts) else "experiments"
+
+
+def _warn_of_pixels(parts: list[Tracks], target: tuple[float, float], flip_y: bool) -> None:
+    most = max(float(np.nanmax(np.abs(part.positions))) for part in parts)
+    if most <= PIXELS:
+        return
+    if not flip_y:
+        warn(
+            f"places go up to {most:.4g}, as in pixels, whose y mostly counts downwards: left and "
+            "right turns are then exchanged; say --flip-y if it does"
+        )
+    if max(map(abs, target)) <= 1:
+        warn(f"the target {target} lies in the unit square, but places go up to {most:.4g}")
 
 
 def _walls(parts: list[Tracks], target: tuple[float, float]) -> Rectangle:
     """The unit square where all is within it, as in the paper; else what holds fish and shelter."""
     places = np.concatenate([part.positions.reshape(-1, 2) for part in parts])
     low, high = np.nanmin(places, axis=0), np.nanmax(places, axis=0)
-    reach = float(np.max(high - low))
+    reach = float(np.max(high - low)) / 2
     if np.any(np.asarray(target) < low - reach) or np.any(np.asarray(target) > high + reach):
         raise InputError(
             f"the target {target} lies far from the fish, which are at x {low[0]:.3g} to "

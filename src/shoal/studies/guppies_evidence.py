@@ -11,7 +11,6 @@ from shoal.basis import Bisquare
 from shoal.figures.lines import Curve
 from shoal.passive import RandomWalk
 from shoal.posterior import Model
-from shoal.posterior.fit import SAMPLING
 from shoal.progress import Report
 from shoal.simulation import simulate_tank
 from shoal.simulation.tank import TankSettings
@@ -43,6 +42,12 @@ class Evidence:
     def main(self) -> Estimate:
         """Of figures 6 and 7: bisquare functions and the walk, by NUTS."""
         return self.estimates["nuts-bisquare-walk"]
+
+    @property
+    def extent(self) -> tuple[Float[np.ndarray, " 2"], Float[np.ndarray, " 2"]]:
+        """The corners of all places."""
+        places = np.concatenate([part.positions.reshape(-1, 2) for part in self.data.tracks])
+        return np.nanmin(places, axis=0), np.nanmax(places, axis=0)
 
     def marginal(self, axis: str, *, weighted: bool = False) -> xr.DataArray:
         """Draws of the marginal cost-to-go of the main fit, bin by bin."""
@@ -78,7 +83,7 @@ class Evidence:
 
     def curve(self, draws: xr.DataArray, label: str) -> Curve:
         """Mean and interval, the mean with minimum 0."""
-        lowest = float(draws.mean(SAMPLING).min())
+        lowest = float(np.nanmin(draws.values.mean(axis=(0, 1))))
         return curve_of(draws - lowest, label)
 
 
@@ -88,18 +93,18 @@ class Power:
 
     experiments: int
     frames: int
+    fish: int
     local: int
     target: int
 
     def words(self) -> str:
         """In a sentence."""
         return (
-            f"What one group can show: of {self.experiments} simulated experiments of ten fish and "
-            f"{self.frames} frames, each fitted alone (most probable costs), the minimum of local "
-            f"misalignment came out within {NEAR:g}° of the truth in {self.local} and that of "
-            f"target misalignment in {self.target} (marginals weighted by arrivals). Such an "
-            "experiment can show that fish align; where they keep the shelter it tells only so "
-            "often."
+            f"What one group can show: of {self.experiments} simulated experiments of {self.fish} "
+            f"fish and at most {self.frames} frames, each fitted alone (most probable costs), the "
+            f"minimum of local misalignment came out within {NEAR:g}° of the truth in {self.local} "
+            f"and that of target misalignment in {self.target} (marginals weighted by arrivals). "
+            "These shares limit how far one group can decide a claim about a minimum."
         )
 
 
@@ -108,12 +113,13 @@ def one_experiment_at_a_time(
     bins: int,
     resolutions: int,
     walk: float,
-    frames: int,
+    size: tuple[int, int],
     seed: int,
     report: Report,
 ) -> Power:
-    """Simulated groups of this length, fitted one by one with the paper's model."""
-    settings = replace(TankSettings(), females=0, males=experiments, reach=0.02)
+    """Simulated groups of this size (frames, fish), fitted one by one with the paper's model."""
+    frames, fish = size
+    settings = replace(TankSettings(), females=0, males=experiments, animals=fish, reach=0.02)
     tank = simulate_tank(seed=seed, settings=settings, progress=report)
     found = {LOCAL: 0, TARGET: 0}
     aims = {LOCAL: 0.0, TARGET: settings.side}
@@ -129,7 +135,7 @@ def one_experiment_at_a_time(
             centres = space.coordinates[axis]
             best = centres[np.argmin(np.nan_to_num(curve, nan=np.inf))]
             found[axis] += int(abs(float(difference(best, aim))) <= NEAR)
-    return Power(experiments, frames, found[LOCAL], found[TARGET])
+    return Power(experiments, frames, fish, found[LOCAL], found[TARGET])
 
 
 def _first(tracks: Tracks, frames: int) -> Collection:

@@ -41,16 +41,22 @@ def _trajectories(folder: StudyFolder, evidence: Evidence, claims: dict[str, Cla
         folder.draw("figure3-trajectories", experiments(data.tracks, data.target)),
         "26 panels of ten guppies each, two rows of females and three of males, the target marked "
         "“T”, labels with the number of the experiment and its sample size (20 to 285 frames).",
-        f"Paths of {groups} group{'s' if groups > 1 else ''} ({data.kind}), of {min(lengths)} to "
-        f"{max(lengths)} frames; labels give the experiment and its frames.",
+        f"Paths of {groups} group{'s' if groups > 1 else ''} ({data.kind}), of "
+        f"{_span(lengths)} frames; labels give the experiment and its frames.",
         {
             "stand-in": "The fish are simulated: same design, released in the corner across, ended "
-            "when one reaches the shelter.",
-            "one experiment": "One of the 26 experiments.",
+            "when one comes near the shelter (0.16 tank widths).",
+            "one experiment": "One experiment, where the paper has 26.",
             "published": "",
+            "experiments": "Other experiments than the paper's.",
         }[data.kind],
         [claims["distinct-transitions"]],
     )
+
+
+def _span(lengths: list[int]) -> str:
+    low, high = min(lengths), max(lengths)
+    return str(low) if low == high else f"{low} to {high}"
 
 
 def _states(folder: StudyFolder, evidence: Evidence) -> Shown:
@@ -90,7 +96,8 @@ def _bases(folder: StudyFolder, evidence: Evidence, claims: dict[str, Claim]) ->
         "mean-field ADVI, as in the paper (below). One colour scale, which spans the states "
         "entered; ±180° is one place on both axes. With the identity basis and uniform dynamics "
         "the estimate is nothing but shrunken −log arrivals.",
-        "The lower row is the paper's; NUTS is added above. States never entered are hatched.",
+        "The lower row is by the paper's method; NUTS is added above. States never entered are "
+        "hatched.",
         [
             claims[key]
             for key in ("bases-agree", "alignment-narrow", "diagonal", "too-large-for-mcmc")
@@ -126,7 +133,7 @@ def _walk(folder: StudyFolder, evidence: Evidence, claims: dict[str, Claim]) -> 
         f"by NUTS (above) and mean-field ADVI (below), each column on one scale. Median sd over "
         f"the states entered: NUTS {np.median(sd['nuts'][~empty]):.2f}, ADVI "
         f"{np.median(sd['advi'][~empty]):.2f} nats{never}.",
-        "The lower row is the paper's; NUTS is added above. sds are without the level.",
+        "The lower row is by the paper's method; NUTS is added above. sds are without the level.",
         [claims[key] for key in ("passive-little", "sd-follows-frequency", "advi-uncertainty")],
     )
 
@@ -166,7 +173,9 @@ def _marginals(folder: StudyFolder, evidence: Evidence, claims: dict[str, Claim]
         f"with all states alike, at {evidence.minimum(LOCAL, weighted=True):+.0f}° and "
         f"{evidence.minimum(TARGET, weighted=True):+.0f}° weighted.",
         "Ours have intervals and a second curve: averaged over all states alike, states that no "
-        "fish entered count as much as the others, and there the prior speaks.",
+        "fish entered count as much as the others, and there the prior speaks. Weighted by "
+        "arrivals the curve mixes in the other angle, with which it goes: its minimum means more "
+        "than its height.",
         [
             claims[key]
             for key in ("local-minimum", "flat-optimum", "target-dip", "collective-over-target")
@@ -181,7 +190,7 @@ def _uncertainty(folder: StudyFolder, evidence: Evidence, claims: dict[str, Clai
         panels.append((f"{basis}, walk", nuts / advi, evidence.counts.arrivals))
     drawn = sd_ratios(panels, "sd of NUTS / sd of mean-field ADVI")
     return Shown(
-        "Where the variational uncertainty was wrong",
+        "Variational against full uncertainty",
         folder.draw("extra-advi", drawn),
         "The paper has no MCMC to compare with here.",
         "For every state, how many times wider the full posterior is than the mean-field one, over "

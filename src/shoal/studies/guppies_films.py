@@ -49,10 +49,12 @@ def show_films(
             poster,
             "Three animations: one observed experiment, and simulations from the learned policy, "
             "stochastic and of least cost, with a constant step length.",
-            f"Paths in the three animations, group {data.example.group}: "
+            f"Paths in the three animations, group {data.example.group}, "
+            f"{len(observed.positions)} frames: "
             "animations/observed.mp4; animations/stochastic.mp4 ("
             f"{RULES['stochastic']}); animations/least-cost.mp4 ({RULES['least-cost']}). "
-            f"{_motion(groups)}",
+            f"{_motion(groups, data.target)}"
+            + ("" if data.truth is None else " ‘Observed’ are the stand-in's own fish."),
             "Speeds are each fish's own as observed, in runs, and fish choose among turns, which "
             "change both angles at once; the paper's have one step length, several times the "
             "observed. A walk of 90° as passive dynamics lets simulated fish turn far more sharply "
@@ -61,12 +63,17 @@ def show_films(
     )
 
 
-def _motion(groups: dict[str, Tracks]) -> str:
-    """How aligned the groups are and how sharply their members turn, in words."""
+def _motion(groups: dict[str, Tracks], target: tuple[float, float]) -> str:
+    """How aligned groups are, how sharply members turn and how near the shelter they end."""
     parts = []
     for name, tracks in groups.items():
         measures = group_measures(tracks)
         aligned = float(measures["polarisation"].mean())
         turn = float(np.nanmedian(np.abs(measures["turning_angle"].values)))
-        parts.append(f"{name} {aligned:.2f} and {turn:.1f}°")
-    return f"Mean polarisation and median turn per frame: {', '.join(parts)}."
+        last = tracks.positions[-1] - np.asarray(target)
+        away = float(np.nanmean(np.hypot(*last.T)))
+        parts.append(f"{name} {aligned:.2f}, {turn:.1f}°, {away:.2f}")
+    return (
+        "Mean polarisation, median turn per frame, and mean distance from the shelter at the end: "
+        f"{'; '.join(parts)}."
+    )

@@ -8,6 +8,7 @@ from shoal.errors import InputError
 from shoal.files import make_folder, write_whole
 from shoal.progress import Report
 from shoal.studies.claims import MARKS, Claim
+from shoal.studies.folder import QUICK
 from shoal.studies.guppies import GuppySettings, reproduce_guppies, reproduce_guppy_files
 from shoal.studies.vicsek import Settings, reproduce_vicsek
 from shoal.version import __version__
@@ -34,13 +35,14 @@ class ReproduceSettings:
     data: Path | None = None
     target: tuple[float, float] | None = None
     seed: int = 1
+    flip_y: bool = False
 
     def __post_init__(self) -> None:
         """Check the words before any work is done."""
         if self.study not in STUDIES:
             raise InputError(f"a study is one of {', '.join(STUDIES)}; got {self.study!r}")
-        if self.data is None and self.target is not None:
-            raise InputError("--target is the shelter of --data; the stand-in has its own")
+        if self.data is None and (self.target is not None or self.flip_y):
+            raise InputError("--target and --flip-y are about --data; the stand-in has its own")
         if self.data is not None and self.study == "vicsek":
             raise InputError("--data is for the guppies: the flock is simulated")
 
@@ -51,18 +53,18 @@ def reproduce(
     """Run the studies; gives what each found and the page over all of them."""
     make_folder(out)
     quick, seed = settings.quick, settings.seed
+    flock = Settings.quick(seed) if quick else Settings(seed=seed)
+    fish = GuppySettings.quick(seed) if quick else GuppySettings(seed=seed)
     done = []
+    if settings.data is not None:  # first, since a fault in the user's file shows at once
+        name = "guppies-data"
+        found = reproduce_guppy_files(
+            out / name, fish, settings.data, settings.target, progress, flip_y=settings.flip_y
+        )
+        done.append(_done(name, *found))
     if settings.study in ("vicsek", "all"):
-        flock = Settings.quick(seed) if quick else Settings(seed=seed)
         done.append(_done("vicsek", *reproduce_vicsek(out / "vicsek", flock, progress)))
     if settings.study in ("guppies", "all"):
-        fish = GuppySettings.quick(seed) if quick else GuppySettings(seed=seed)
-        if settings.data is not None:  # first, since a fault in the user's file shows at once
-            name = "guppies-data"
-            found = reproduce_guppy_files(
-                out / name, fish, settings.data, settings.target, progress
-            )
-            done.append(_done(name, *found))
         done.append(_done("guppies", *reproduce_guppies(out / "guppies", fish, progress)))
     return done, _index(out, done, settings)
 
@@ -81,13 +83,17 @@ def _index(out: Path, done: list[Reproduced], settings: Any) -> Path:
         "tested here; each study's README has figures, captions and the tests behind the verdicts.",
     ]
     if settings.quick:
-        lines += [
-            "",
-            "**Quick**: short chains and few groups. Verdicts can differ from a full run.",
-        ]
+        lines += ["", f"**Quick**: {QUICK}"]
     for study in done:
         lines += ["", f"## [{study.title}]({study.name}/README.md)", ""]
         lines += [f"- {MARKS[c.verdict]} {c.paper}: {c.verdict}" for c in study.claims]
+    others = [
+        path.parent.name
+        for path in sorted(out.glob("*/claims.json"))
+        if path.parent.name not in {study.name for study in done}
+    ]
+    if others:
+        lines += ["", f"From an earlier run: {', '.join(f'[{o}]({o}/README.md)' for o in others)}."]
     lines += ["", f"Made by shoal {__version__} with seed {settings.seed}."]
     path = out / "README.md"
     write_whole(path, ("\n".join(lines) + "\n").encode())

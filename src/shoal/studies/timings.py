@@ -27,6 +27,7 @@ def write_timings(folder: Path, estimates: Sequence[Estimate]) -> None:
                 "seconds": round(estimate.seconds, 2),
                 "draws": f"{sizes['chain']} × {sizes['draw']}",
                 "ess": shown(estimate.diagnostics.numbers, "min_ess_bulk", ".0f"),
+                "sound": estimate.diagnostics.trusted,
                 "transitions": digest(estimate.fit),
             }
         )
@@ -46,12 +47,13 @@ def timing_section(folder: Path) -> str:
     """The table of ``timings.json``, beside Stan's times where ``stan.json`` has them."""
     ours = json.loads((folder / "timings.json").read_text())["fits"]
     stan = _stan(folder)
-    head = ["fit", "what", "draws", "smallest ESS", "shoal, s"]
+    head = ["fit", "what", "draws", "smallest ESS", "sound", "shoal, s"]
     if stan:
         head += ["Stan, the paper's program", "Stan, optimised by hand"]
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     for fit in ours:
-        cells = [fit["fit"], fit["what"], fit["draws"], fit["ess"], f"{fit['seconds']:.1f}"]
+        sound = "yes" if fit["sound"] else "no"
+        cells = [fit["fit"], fit["what"], fit["draws"], fit["ess"], sound, f"{fit['seconds']:.1f}"]
         if stan:
             known = stan.get((fit["fit"], fit["transitions"]), {})
             cells += [_words(known.get(program)) for program in ("published", "optimised")]
@@ -64,7 +66,7 @@ def timing_section(folder: Path) -> str:
         words += " Stan's times are without its compilation, which took " + " and ".join(
             f"{seconds:.0f} s ({program})" for program, seconds in _compilation(folder).items()
         )
-        words += "; ‘projected’ is a measured gradient times a number of leapfrog steps."
+        words += "." + "".join(f" {told}" for told in _projections(stan))
     else:
         words += " `bench/stan.py` times Stan on the same transitions where rstan is installed."
     return "\n".join([BEGIN, *lines, "", words, END])
@@ -87,6 +89,16 @@ def _stan(folder: Path) -> dict[tuple[str, str], dict[str, dict[str, Any]]]:
     for row in json.loads(path.read_text())["fits"]:
         found.setdefault((row["fit"], row["transitions"]), {})[row["program"]] = row
     return found
+
+
+def _projections(stan: dict[tuple[str, str], dict[str, dict[str, Any]]]) -> list[str]:
+    """What each projected time rests on."""
+    return [
+        f"{name}, the paper's program: {row['projection']}."
+        for (name, _), programs in stan.items()
+        for row in programs.values()
+        if row.get("projection")
+    ]
 
 
 def _compilation(folder: Path) -> dict[str, float]:

@@ -39,11 +39,12 @@ class Settings:
     draws: int = 4000
     tolerance: float = 0.01
     seed: int = 1
+    shortened: bool = False
 
     @classmethod
     def quick(cls, seed: int = 1) -> "Settings":
         """The same flock with shorter chains."""
-        return cls(seed=seed, warmup=300, draws=500)
+        return cls(seed=seed, warmup=300, draws=500, shortened=True)
 
 
 # -- 3.1 states, costs, passive dynamics and their optimal policy --------------------------------
@@ -163,7 +164,8 @@ def seam_figure(estimates: dict[str, Estimate], truth: Solution) -> Figure:
         curves = [estimates[n + end].curve("cost_to_go", label) for n, label in widths.items()]
         known = estimates[f"nuts-gaussian{end}"].beside(truth.cost_to_go).truth
         panels.append(Panel(title, curves, known))
-    return _lines(estimates["nuts-gaussian"], panels, LABELS["cost_to_go"])
+    top = 1.1 * max(float(curve.mean.max()) for panel in panels for curve in panel.curves)
+    return _lines(estimates["nuts-gaussian"], panels, LABELS["cost_to_go"], top)
 
 
 def uncertainty_figure(estimates: dict[str, Estimate]) -> Figure:
@@ -184,9 +186,11 @@ def uncertainty_figure(estimates: dict[str, Estimate]) -> Figure:
     return _lines(estimates["nuts-identity"], panels, "posterior sd of $v$ (nats)")
 
 
-def _lines(estimate: Estimate, panels: Sequence[Panel], label: str) -> Figure:
+def _lines(
+    estimate: Estimate, panels: Sequence[Panel], label: str, height: float | None = None
+) -> Figure:
     arrivals = estimate.fit.arrivals.values
-    return cost_lines(estimate.fit.model.space.axes[0], panels, arrivals, label)
+    return cost_lines(estimate.fit.model.space.axes[0], panels, arrivals, label, height)
 
 
 # -- the whole section ---------------------------------------------------------------------------
@@ -254,7 +258,8 @@ def _show(
             "(blue) and mean-field ADVI (orange, dashed); circles: the truth. Root mean square "
             f"error over the states entered {recovery['nuts-identity'].error():.2f} nats (NUTS, "
             f"identity), {recovery['nuts-gaussian'].error():.2f} (NUTS, Gaussian). Below: arrivals "
-            "in each state; grey: states never entered, where the prior speaks.",
+            "in each state; grey: states never entered, where the prior speaks and bands leave the "
+            "figure.",
             "Two panels, so that the four bands do not cover each other. Our bands are without the "
             "unidentified level, so those of NUTS are far narrower near 0° than in the paper, "
             "where they contain it. The width of the Gaussian functions is not in the paper; "
