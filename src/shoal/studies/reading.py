@@ -1,0 +1,237 @@
+"""From a file of tracks to counted transitions: what a fit and a comparison begin with."""
+
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import InputError
+from shoal.files import write_whole
+from shoal.progress import Report
+from shoal.states import Scene, StateSpace, Transitions, count_transitions
+from shoal.studies.settings import LAST, Choices
+from shoal.studies.words import arena_of_words, feature_of, lag_of, pairs_of, target_of
+from shoal.tracks import Collection, Tracks
+from shoal.tracks.readers import OpenTracks, open_tracks, read_tracks
+from shoal.tracks.readers.reading import files_of
+
+
+@dataclass(frozen=True)
+class ReadingSettings(Choices):
+    """Every choice up to the counts, as words and numbers that a TOML file can hold."""
+
+    tracks: str = ""
+    # reading
+    format: str = ""
+    columns: str = ""
+    fps: float = 0.0
+    unit: str = ""
+    keypoint: str = ""
+    confidence: float = 0.0
+    clock: float = 0.0
+    sort: bool = False
+    stream: bool = False
+    parts: str = ""
+    # preparing
+    drop: str = ""
+    landmarks: str = ""
+    flip_y: bool = False
+    max_step: float = 0.0
+    fill_gaps: int = 0
+    smooth: int = 0
+    rescale: str = ""
+    every: int = 1
+    # states
+    state: str = "local"
+    target: str = ""
+    arena: str = ""
+    lag: int | str = 1
+    heading_frames: int = 1
+    minimum_step: float = 0.0
+    tracker_headings: bool = False
+    # counting
+    cluster: str = field(default="", metadata=LAST)
+
+    def __post_init__(self) -> None:
+        """A lag may have come as a word."""
+        object.__setattr__(self, "lag", lag_of(self.lag))
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """Tracks, states and counts, made when they are first asked for."""
+
+    settings: ReadingSettings
+    progress: bool | Report | None = None
+
+    @cached_property
+    def tracks(self) -> Tracks | Collection | OpenTracks:
+        """Read and prepared."""
+        s = self.settings
+        columns = pairs_of(s.columns, "columns")
+        if s.fps < 0 or s.clock < 0:
+            raise InputError("fps and clock must be positive")
+        if s.stream:
+            return self._opened(columns)
+        if s.cluster or s.parts:
+            raise InputError("--cluster and --parts are for streamed tracks: add --stream")
+        found: Any = read_tracks(
+            s.tracks,
+            s.format or None,
+            columns=columns,
+            fps=s.fps or None,
+            unit=s.unit or None,
+            keypoint=s.keypoint or None,
+            confidence=s.confidence,
+            clock=s.clock or None,
+            sort=s.sort,
+        )
+        return self._prepared(found)
+
+    def _opened(self, columns: dict[str, str]) -> OpenTracks:
+        s = self.settings
+        changed = [
+            name
+            for name in (
+                *("drop", "landmarks", "flip_y", "max_step", "fill_gaps", "smooth", "rescale"),
+                *("format", "keypoint", "confidence", "clock", "sort"),
+            )
+            if getattr(s, name)
+        ]
+        if changed or s.every != 1:
+            raise InputError(
+                f"streamed tracks take no {', '.join(changed) or 'every'}: read them whole"
+            )
+        return open_tracks(
+            s.tracks,
+            columns=columns,
+            fps=s.fps or None,
+            unit=s.unit or None,
+            parts=s.parts or None,
+        )
+
+    def _prepared(self, found: Any) -> Any:
+        s = self.settings
+        for name in ("every", "fill_gaps", "smooth"):
+            if getattr(s, name) < 0:
+                raise InputError(f"{name.replace('_', '-')} cannot be negative")
+        if s.drop:
+            found = found.drop([name.strip() for name in s.drop.split(",")])
+        if s.landmarks:
+            found = found.with_landmarks(*(name.strip() for name in s.landmarks.split(",")))
+        if s.flip_y:
+            found = found.flip_y()
+        if s.max_step:
+            found = found.drop_jumps(s.max_step)
+        if s.fill_gaps:
+            found = found.fill_gaps(s.fill_gaps)
+        if s.smooth:
+            found = found.smooth(s.smooth)
+        if s.rescale:
+            found = found.rescale() if s.rescale == "unit-square" else _scaled(found, s.rescale)
+        return found if s.every == 1 else found.thin(s.every)
+
+    @cached_property
+    def target(self) -> Any:
+        """Where the animals may want to go."""
+        return target_of(self.settings.target)
+
+    @cached_property
+    def space(self) -> StateSpace:
+        """The states."""
+        s = self.settings
+        arena = arena_of_words(s.arena)
+        words = [word for word in s.state.split(",") if word.strip()]
+        if not words:
+            raise InputError("which states? give --state local, or local,target")
+        if s.target and "target" not in s.state:
+            warnings.warn(f"--target {s.target} is used by no state", UserWarning, stacklevel=2)
+        unit = s.unit or getattr(self.tracks, "length_unit", "")
+        return StateSpace(
+            *(feature_of(word, self.target, arena, unit, self._scenes) for word in words)
+        )
+
+    def _scenes(self) -> Sequence[Scene]:
+        s = self.settings
+        if isinstance(self.tracks, OpenTracks):
+            raise InputError("of streamed tracks the bins of distances must be given: edges=0/5/10")
+        return [
+            Scene.of(part, s.heading_frames, s.minimum_step, s.tracker_headings)
+            for part in self.tracks
+        ]
+
+    @property
+    def lag(self) -> int:
+        """Frames between states."""
+        if isinstance(self.settings.lag, str):
+            raise InputError("--lag auto is not there yet")
+        return self.settings.lag
+
+    @cached_property
+    def counts(self) -> Transitions:
+        """Transitions between states."""
+        s = self.settings
+        return count_transitions(
+            self.tracks,
+            self.space,
+            lag=self.lag,
+            heading_frames=s.heading_frames,
+            minimum_step=s.minimum_step,
+            tracker_headings=s.tracker_headings,
+            cluster=s.cluster or None,
+            progress=self.progress,
+        )
+
+    def notes(self) -> list[str]:
+        """What reading and preparing did, each sentence once."""
+        found = [] if isinstance(self.tracks, OpenTracks) else list(self.tracks.notes)
+        if len(found) <= 12:
+            return found
+        plain: dict[str, int] = {}
+        for part in self.tracks:
+            for note in part.notes:
+                plain[note] = plain.get(note, 0) + 1
+        return [f"{note} ({count} groups)" if count > 1 else note for note, count in plain.items()]
+
+    def rows(self) -> list[tuple[str, str]]:
+        """What was read and counted, for a summary."""
+        counts = self.counts
+        lost = {reason: number for reason, number in counts.dropped.items() if number}
+        return [
+            ("tracks", repr(self.tracks)),
+            ("states", " × ".join(f"{axis.label}: {axis.size}" for axis in self.space.axes)),
+            ("fixes", f"{counts.fixes:,}"),
+            *((f"  {reason}", f"{number:,}") for reason, number in lost.items()),
+            ("transitions", f"{counts.total:,}, {len(counts.pairs):,} distinct"),
+            ("states entered", f"{int((counts.arrivals > 0).sum()):,} of {self.space.size:,}"),
+        ]
+
+    def spare_inputs(self, outputs: Iterable[Path]) -> None:
+        """What is read is never written over."""
+        if not self.settings.tracks:
+            raise InputError("which tracks? give a file, a folder or a pattern")
+        files, _ = files_of(self.settings.tracks)
+        ours = {path.resolve() for path in outputs}
+        for file in files:
+            if file.resolve() in ours:
+                raise InputError(f"{file} is what was read: choose another name for --out")
+
+    def write_choices(self, path: Path) -> Path:
+        """As a TOML file that repeats the run from any folder."""
+        place = str(Path(self.settings.tracks).expanduser().absolute())
+        write_whole(path, replace(self.settings, tracks=place).toml().encode())
+        return path
+
+
+def _scaled(tracks: Any, words: str) -> Any:
+    factor, _, unit = words.partition(" ")
+    try:
+        return tracks.rescale(float(factor), unit.strip())
+    except ValueError as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(
+            f"--rescale is unit-square, or a factor with a unit such as '0.05 cm'; got {words!r}"
+        ) from None

@@ -1,0 +1,64 @@
+"""Choices as a TOML file: written beside what was made from them, and read again."""
+
+import json
+import tomllib
+from dataclasses import Field, dataclass, fields
+from pathlib import Path
+from typing import Any, ClassVar, get_args, get_type_hints
+
+from shoal.errors import InputError
+from shoal.version import __version__
+
+LAST = {"last": True}
+"""Metadata of a field that files name after those of derived classes."""
+
+
+@dataclass(frozen=True)
+class Choices:
+    """Words and numbers that a TOML file can hold, each with a default."""
+
+    command: ClassVar[str]
+    """Of ``shoal``, which repeats a run with ``--config``."""
+
+    def toml(self) -> str:
+        """As a file that repeats the run."""
+        lines = [f"# shoal {__version__}: repeat with  shoal {self.command} --config THIS_FILE"]
+        lines += [
+            f"{_key(field)} = {json.dumps(getattr(self, field.name), ensure_ascii=False)}"
+            for field in _ordered(type(self))
+        ]
+        return "\n".join(lines) + "\n"
+
+    @classmethod
+    def from_toml(cls, path: Path) -> dict[str, Any]:
+        """The choices in a file, checked; those it leaves out are left out."""
+        try:
+            content = tomllib.loads(path.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise InputError(f"{path} cannot be read ({error.strerror})") from error
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise InputError(f"{path} is no TOML file ({error})") from error
+        known = {field.name: field for field in _ordered(cls)}
+        hints = get_type_hints(cls)
+        found: dict[str, Any] = {}
+        for key, value in content.items():
+            name = key.replace("-", "_")
+            if name not in known:
+                words = ", ".join(_key(field) for field in known.values())
+                raise InputError(f"{path}: there is no choice {key!r}; there are {words}")
+            kinds = get_args(hints[name]) or (hints[name],)
+            whole = type(value) is int and float in kinds and int not in kinds
+            if type(value) not in kinds and not whole:
+                words = " or ".join(kind.__name__ for kind in kinds)
+                default = known[name].default
+                raise InputError(f"{path}: {key} is {words}, such as {default!r}; got {value!r}")
+            found[name] = float(value) if whole else value
+        return found
+
+
+def _ordered(kind: type[Choices]) -> list[Field[Any]]:
+    return sorted(fields(kind), key=lambda field: bool(field.metadata.get("last")))
+
+
+def _key(field: Field[Any]) -> str:
+    return field.name.replace("_", "-")
