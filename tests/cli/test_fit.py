@@ -158,6 +158,9 @@ WRONG = {
     "no resolution": (["PATH", "--basis", "bisquare:0"], "1 resolution or more, got 0"),
     "no method": (["PATH", "--method", "magic"], "method is one of map"),
     "no arena": (["PATH", "--arena", "1,2"], "an arena is left,bottom,right,top"),
+    "no lag": (["PATH", "--lag", "0"], "whole number of frames, 1 or more; got 0"),
+    "odd lag": (["PATH", "--lag", "often"], "whole number of frames, or auto; got 'often'"),
+    "lag to come": (["PATH", "--lag", "auto"], "--lag auto is not there yet"),
     "odd columns": (["PATH", "--columns", "x"], "written role=column"),
     "odd rescale": (["PATH", "--rescale", "big"], "unit-square, or a factor"),
     "cluster alone": (["PATH", "--cluster", "2"], "add --stream"),
@@ -187,6 +190,8 @@ def test_a_toml_file_is_checked(tmp_path, capsys, monkeypatch):
         ("colour = 'blue'", "no choice 'colour'; there are tracks"),
         ("draws = 'many'", "draws is int, such as 1000; got 'many'"),
         ("draws = [", "is no TOML file"),
+        ("lag = 'often'", "a whole number of frames, or auto; got 'often'"),
+        ("lag = 'auto'\ntracks = 'nothing.csv'", "does not exist"),
     ):
         (tmp_path / "a.toml").write_text(text)
         choices = ("--config", tmp_path / "a.toml", "--out", tmp_path / "b.nc")

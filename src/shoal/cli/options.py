@@ -1,0 +1,139 @@
+"""Options that several commands share: how tracks are read and prepared, and what states are."""
+
+from collections.abc import Callable
+from inspect import Parameter, signature
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+from shoal.errors import InputError
+from shoal.studies.settings import Choices
+
+C = TypeVar("C", bound=Choices)
+F = TypeVar("F", bound=Callable[..., None])
+
+TracksArgument = Annotated[
+    str | None, typer.Argument(help="A file, a folder, or a pattern in quotes.")
+]
+Config = Annotated[
+    Path | None, typer.Option(help="A TOML file of choices, such as an earlier run wrote.")
+]
+STATES: dict[str, Any] = {
+    "state": Annotated[
+        str | None,
+        typer.Option(
+            help="Features with commas between; see `shoal features`.", show_default="local"
+        ),
+    ],
+    "target": Annotated[
+        str | None, typer.Option(help="X,Y; the name of an animal or landmark; or GROUP=X,Y;…")
+    ],
+    "arena": Annotated[
+        str | None, typer.Option(help="left,bottom,right,top or circle:x,y,radius.")
+    ],
+}
+"""What decides most, listed right after ``--config``."""
+READING: dict[str, Any] = {
+    "lag": Annotated[str | None, typer.Option(help="Frames between states.", show_default="1")],
+    "heading_frames": Annotated[
+        int | None,
+        typer.Option(help="Frames over which a heading is taken.", show_default="1"),
+    ],
+    "minimum_step": Annotated[
+        float | None,
+        typer.Option(help="Shorter steps are rest, and keep the heading.", show_default="0"),
+    ],
+    "tracker_headings": Annotated[
+        bool | None,
+        typer.Option("--tracker-headings/--displacements", help="Headings as the file has them."),
+    ],
+    "every": Annotated[int | None, typer.Option(help="Keep every n-th frame.")],
+    "max_step": Annotated[
+        float | None, typer.Option(help="Fixes farther than this from their neighbours go.")
+    ],
+    "fill_gaps": Annotated[
+        int | None, typer.Option(help="Straight lines across gaps of at most n frames.")
+    ],
+    "smooth": Annotated[
+        int | None, typer.Option(help="Savitzky–Golay over n frames, an odd number.")
+    ],
+    "rescale": Annotated[
+        str | None, typer.Option(help="unit-square, or a factor and a unit, '0.05 cm'.")
+    ],
+    "drop": Annotated[str | None, typer.Option(help="Animals to leave out, with commas.")],
+    "landmarks": Annotated[
+        str | None, typer.Option(help="No members of the group, but possible targets.")
+    ],
+    "flip_y": Annotated[
+        bool | None, typer.Option("--flip-y/--no-flip-y", help="y counts downwards in the file.")
+    ],
+    "format": Annotated[str | None, typer.Option(help="A name that `shoal formats` lists.")],
+    "columns": Annotated[
+        str | None, typer.Option(help="Of long tables: individual=who,x=east,y=north,frame=n.")
+    ],
+    "fps": Annotated[float | None, typer.Option(help="Frames per second.")],
+    "unit": Annotated[str | None, typer.Option(help="Of lengths.")],
+    "keypoint": Annotated[str | None, typer.Option(help="Of poses; else the centroid.")],
+    "confidence": Annotated[float | None, typer.Option(help="Of poses: less is not seen.")],
+    "clock": Annotated[
+        float | None, typer.Option(help="Seconds between ticks, for animals out of step.")
+    ],
+    "sort": Annotated[bool | None, typer.Option("--sort/--no-sort", help="Rows in any order.")],
+    "stream": Annotated[
+        bool | None, typer.Option("--stream/--whole", help="Count without reading it all at once.")
+    ],
+    "parts": Annotated[
+        str | None, typer.Option(help="With --stream: files are cut by time, or are groups.")
+    ],
+    "cluster": Annotated[
+        str | None, typer.Option(help="With --stream: workers, or a Dask address tcp://…")
+    ],
+}
+"""The rest, listed after the command's own options."""
+
+
+def with_reading_options(command: F) -> F:
+    """Let a command take the options of ``STATES`` and ``READING`` as its ``**reading``.
+
+    Parameters
+    ----------
+    command
+        Has ``tracks``, ``out`` and ``config``, options of its own, and ``**reading``.
+    """
+    own = [p for p in signature(command).parameters.values() if p.kind is not p.VAR_KEYWORD]
+    after = [p.name for p in own].index("config") + 1
+    shown = [*own[:after], *_parameters(STATES), *own[after:], *_parameters(READING)]
+    made: Any = command
+    made.__signature__ = signature(command).replace(parameters=shown)
+    made.__annotations__ = {p.name: p.annotation for p in shown} | {"return": None}
+    return command
+
+
+def _parameters(options: dict[str, Any]) -> list[Parameter]:
+    """Without a word from the user nothing is chosen: defaults are those of the settings."""
+    return [
+        Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=None, annotation=kind)
+        for name, kind in options.items()
+    ]
+
+
+def settings_of(
+    kind: type[C], *, out: Path, config: Path | None, reading: dict[str, Any], **own: Any
+) -> C:
+    """The choices of a command: words on the line go before those in the file.
+
+    Parameters
+    ----------
+    kind
+        What the command chooses.
+    out, config
+        What is written, and the TOML file that is read; choices are written beside ``out``.
+    reading, own
+        As the command received them; what is None was not given.
+    """
+    chosen = kind.from_toml(config) if config else {}
+    chosen |= {name: value for name, value in (own | reading).items() if value is not None}
+    if config and config.resolve() == out.with_suffix(".toml").resolve():
+        raise InputError(f"{config} would be written over: choose another name for --out")
+    return kind(**chosen)
