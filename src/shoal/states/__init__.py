@@ -8,6 +8,7 @@ from shoal.states.distances import Bearing, Distance, TargetDistance, WallDistan
 from shoal.states.misalignment import LocalMisalignment, TargetMisalignment
 from shoal.states.motion import Speed, TurningAngle
 from shoal.states.perceiving import track_states
+from shoal.states.records import Records
 from shoal.states.scene import Feature, Scene
 from shoal.states.space import StateSpace
 from shoal.states.transitions import Transitions
@@ -24,6 +25,7 @@ __all__ = [
     "LocalMisalignment",
     "NeighboursWithin",
     "Numbered",
+    "Records",
     "Scene",
     "Speed",
     "StateSpace",

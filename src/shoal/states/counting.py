@@ -96,7 +96,7 @@ def _count_groups(
     """One group after the other; of targets far away one warning is enough."""
     warned, rates = False, set()
     for tracks in given:
-        yield from count_group(tracks, recipe, by)
+        yield from count_group(tracks, recipe, by, records=True)
         warned = warned or warn_of_target(recipe.scene(tracks), recipe)
         rates.add(tracks.fps)
     if len(rates) > 1:
@@ -111,24 +111,31 @@ def _count_groups(
 
 
 def count_group(
-    tracks: Any, recipe: Counting, by: str | None = None
+    tracks: Any, recipe: Counting, by: str | None = None, *, records: bool = False
 ) -> Iterator[tuple[Any, Transitions]]:
     """The transitions of one group, whole or for each animal, with their labels."""
     if not isinstance(tracks, Tracks):
         raise InputError("tracks and plain sequences of states cannot be counted together")
     perceived = perceive(recipe.scene(tracks), recipe)
-    yield from labelled(perceived, recipe, tracks, slice(0, len(tracks.positions)), by)
+    own = slice(0, len(tracks.positions))
+    yield from labelled(perceived, recipe, tracks, own, by, records=records)
 
 
 def labelled(
-    perceived: Perceived, recipe: Counting, tracks: Tracks, own: slice, by: str | None
+    perceived: Perceived,
+    recipe: Counting,
+    tracks: Tracks,
+    own: slice,
+    by: str | None,
+    *,
+    records: bool = False,
 ) -> Iterator[tuple[Any, Transitions]]:
     """The transitions that begin in some frames, of the group or of each animal."""
     if by != "individual":
-        yield tracks.group, perceived.transitions(recipe, own)
+        yield tracks.group, perceived.transitions(recipe, own, records=records)
         return
     for index, name in enumerate(tracks.members):
-        yield (tracks.group, name), perceived.of(index).transitions(recipe, own)
+        yield (tracks.group, name), perceived.of(index).transitions(recipe, own, records=records)
 
 
 def _settled(

@@ -8,6 +8,7 @@ from jaxtyping import Bool, Int
 
 from shoal.errors import InputError
 from shoal.states.recipe import Counting
+from shoal.states.records import Records
 from shoal.states.scene import Scene, needs_neighbours
 from shoal.states.space import StateSpace
 from shoal.states.targets import outside
@@ -39,11 +40,14 @@ class Perceived:
 
     states: States
     missing: dict[str, Bool[np.ndarray, "time individuals"]]
+    group: str = ""
+    members: tuple[str, ...] = ()
 
     def of(self, animal: int) -> "Perceived":
         """One member's."""
         missing = {reason: gone[:, [animal]] for reason, gone in self.missing.items()}
-        return Perceived(self.states[:, [animal]], missing)
+        members = self.members[animal : animal + 1]
+        return Perceived(self.states[:, [animal]], missing, self.group, members)
 
     def dropped(self, own: slice) -> dict[str, int]:
         """Each animal in each of these frames without a state, under the first reason for it."""
@@ -54,15 +58,24 @@ class Perceived:
             left = left & ~gone[own]
         return found
 
-    def transitions(self, recipe: Counting, own: slice) -> Transitions:
+    def transitions(self, recipe: Counting, own: slice, *, records: bool = False) -> Transitions:
         """Pairs of states a lag apart, both known, the first in these frames."""
-        last = min(own.stop, len(self.states) - recipe.lag)
-        start = self.states[own.start : max(last, own.start)].ravel()
-        end = self.states[own.start + recipe.lag : max(last, own.start) + recipe.lag].ravel()
+        last = max(min(own.stop, len(self.states) - recipe.lag), own.start)
+        start = self.states[own.start : last]
+        end = self.states[own.start + recipe.lag : last + recipe.lag]
         both = (start >= 0) & (end >= 0)
-        code = start[both] * recipe.space.size + end[both]
-        fixes = (own.stop - own.start) * self.states.shape[1]
-        return Transitions.from_codes(code, recipe.space, dropped=self.dropped(own), fixes=fixes)
+        states = (start[both], end[both])
+        kept = None
+        if records:
+            frame, animal = np.nonzero(both)
+            kept = Records.of_group(states, frame + own.start, animal, self.group, self.members)
+        return Transitions.from_codes(
+            states[0] * recipe.space.size + states[1],
+            recipe.space,
+            dropped=self.dropped(own),
+            fixes=(own.stop - own.start) * self.states.shape[1],
+            records=kept,
+        )
 
 
 def perceive(scene: Scene, recipe: Counting) -> Perceived:
@@ -74,7 +87,7 @@ def perceive(scene: Scene, recipe: Counting) -> Perceived:
     for name, gone, value in zip(recipe.space.names, lost, values, strict=True):
         missing[f"{name}: undefined"] = gone & ~np.isfinite(value)
         missing[f"{name}: outside its bins"] = gone
-    return Perceived(states, missing)
+    return Perceived(states, missing, scene.group, scene.members)
 
 
 def check_scene(scene: Scene, recipe: Counting) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from shoal.errors import InputError
 from shoal.states.recipe import Counting
+from shoal.states.records import Records
 from shoal.states.transitions import Transitions, checked_states
 from shoal.tracks import Collection, Tracks
 
@@ -29,4 +30,9 @@ def counted_sequences(given: Iterable[Any], recipe: Counting, by: str | None) ->
     empty, lag = np.empty(0, dtype=int), recipe.lag
     start = np.concatenate([empty, *(row[:-lag] for row in rows)])
     end = np.concatenate([empty, *(row[lag:] for row in rows)])
-    return replace(Transitions.from_pairs(start, end, recipe.space), lag=int(recipe.lag))
+    counted = Transitions.from_pairs(start, end, recipe.space)
+    long = np.array([max(0, len(row) - lag) for row in rows], dtype=int)
+    frame = np.arange(len(start)) - np.repeat(np.cumsum(long) - long, long)
+    animal = np.repeat(np.arange(len(rows)), long)
+    records = Records.of_group((start, end), frame, animal, "", [str(i) for i in range(len(rows))])
+    return replace(counted, lag=int(lag), records=records)

@@ -1,14 +1,18 @@
 """Which state followed which, how often: all that the likelihood needs of the tracks."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from jaxtyping import Int
 
 from shoal.errors import InputError
+from shoal.states import splitting
+from shoal.states.records import Records
 from shoal.states.space import StateSpace
+
+Split = tuple["Transitions", "Transitions"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +41,9 @@ class Transitions:
         Of tracks: animals times frames, all that were looked at.
     lag
         Frames between the two states of a transition.
+    records
+        Every transition on its own, with whose it was and when: what splits need. None where
+        nobody knows: of opened tracks, of pairs and of a matrix.
     """
 
     space: StateSpace
@@ -44,6 +51,7 @@ class Transitions:
     dropped: dict[str, int] = field(default_factory=dict)
     fixes: int = 0
     lag: int = 1
+    records: Records | None = None
 
     @classmethod
     def from_pairs(
@@ -76,6 +84,7 @@ class Transitions:
         *,
         dropped: dict[str, int] | None = None,
         fixes: int = 0,
+        records: Records | None = None,
     ) -> "Transitions":
         """From numbers origin · J + destination that are known to be in the space."""
         if count is None:
@@ -86,22 +95,29 @@ class Transitions:
             np.add.at(total, position, count.astype(int))
         seen = total > 0
         origins, destinations = np.divmod(codes[seen], space.size)
-        return cls(space, Pairs(origins, destinations, total[seen]), dropped or {}, fixes)
+        pairs = Pairs(origins, destinations, total[seen])
+        return cls(space, pairs, dropped or {}, fixes, records=records)
 
     @classmethod
     def summed(cls, parts: Iterable["Transitions"], space: StateSpace) -> "Transitions":
-        """All together; the order does not matter."""
+        """All together; the order does not matter. Records are kept if every part has them."""
         codes, counts, held = [], [], 0
+        records: list[Records | None] = []
+        lag: int | None = None
         dropped: dict[str, int] = {}
         fixes = 0
         total = cls(space, Pairs(*(np.empty(0, dtype=int) for _ in range(3))))
         for part in parts:
             if part.space != space:
                 raise InputError("transitions on different state spaces cannot be added")
+            if lag not in (None, part.lag):
+                raise InputError(f"transitions at lags of {lag} and {part.lag} cannot be added")
+            lag = part.lag
             codes.append(part.pairs.origin * space.size + part.pairs.destination)
             counts.append(part.pairs.count)
             held += len(part.pairs)
             fixes += part.fixes
+            records.append(part.records)
             for name, number in part.dropped.items():
                 dropped[name] = dropped.get(name, 0) + number
             if held > 4_000_000:  # many parts are merged on the way
@@ -111,7 +127,10 @@ class Transitions:
         if not codes:
             return total
         code, count = np.concatenate(codes), np.concatenate(counts)
-        return cls.from_codes(code, space, count, dropped=dropped, fixes=fixes)
+        known = [part for part in records if part is not None]
+        every = Records.joined(known) if len(known) == len(records) else None
+        total = cls.from_codes(code, space, count, dropped=dropped, fixes=fixes, records=every)
+        return replace(total, lag=lag or 1)
 
     @classmethod
     def from_matrix(cls, counts: Int[np.ndarray, "J J"], space: StateSpace) -> "Transitions":
@@ -152,10 +171,98 @@ class Transitions:
         counts[self.pairs.origin, self.pairs.destination] = self.pairs.count
         return counts
 
+    def split_time(self, share: float) -> "Split":
+        """The earlier and the later transitions of every group.
+
+        Of the frames from a group's first state to its last, the first ``int(share * frames)`` are
+        the earlier part. A transition from one part into the other belongs to neither.
+
+        Examples
+        --------
+        >>> import shoal
+        >>> counts = shoal.count_transitions([[0, 1, 0, 1, 1, 0]], shoal.StateSpace.discrete(2))
+        >>> earlier, later = counts.split_time(0.5)
+        >>> earlier.total, later.total
+        (2, 2)
+        """
+        return self._two(splitting.by_time(self._known(), self.lag, share))
+
+    def split_groups(self, which: float | Sequence[Any]) -> "Split":
+        """Whole groups: the first of them in their order, or those with these labels; the rest."""
+        return self._two(splitting.by_groups(self._known(), which))
+
+    def split_individuals(self, which: float | Sequence[Any], seed: int = 0) -> "Split":
+        """Whole animals, each with all its transitions, and the others.
+
+        Parameters
+        ----------
+        which
+            A share of all animals, drawn at random, or names: of animals in every group that has
+            them, or (group, name).
+        seed
+            For the draw.
+        """
+        return self._two(splitting.by_individuals(self._known(), which, seed))
+
+    def blocks(self, count: int | None = None) -> "list[Transitions]":
+        """Parts that are nearly independent, for standard errors; together they are the whole.
+
+        All animals of a group at the same time are in one block. Ten groups or more are a block
+        each; the frames of fewer are cut into equal runs.
+
+        Parameters
+        ----------
+        count
+            About how many blocks are wanted of fewer than ten groups, 20 by default; each group
+            is cut in two at least.
+        """
+        records = self._known()
+        return [self._of(part) for part in records.apart(splitting.block_of(records, count))]
+
+    def folds(
+        self,
+        k: int | None,
+        by: Literal["time", "group", "individual"] = "time",
+        seed: int = 0,
+    ) -> "list[Split]":
+        """Training and held-out transitions, k times; every transition is held out once.
+
+        Parameters
+        ----------
+        k
+            How many folds. None leaves out one group, or one individual, at a time.
+        by
+            ``"time"``: runs of frames in each group, one after the other; transitions into, out of
+            or across the run that is held out are not trained on. ``"group"`` and
+            ``"individual"``: whole ones, dealt at random.
+        seed
+            For the dealing.
+        """
+        return [
+            self._two(masks) for masks in splitting.folds_of(self._known(), self.lag, k, by, seed)
+        ]
+
+    def _known(self) -> Records:
+        if self.records is None:
+            raise InputError(
+                "splits need to know when and whose each transition was, and counts of opened "
+                "tracks, pairs or a matrix do not: count the parts apart, as with by='group'"
+            )
+        if not len(self.records):
+            raise InputError("there are no transitions to split")
+        return self.records
+
+    def _two(self, masks: tuple[splitting.Mask, splitting.Mask]) -> "Split":
+        records = self._known()
+        return self._of(records.take(masks[0])), self._of(records.take(masks[1]))
+
+    def _of(self, records: Records) -> "Transitions":
+        """Some of the transitions, at the same lag; nobody knows what of the dropped is theirs."""
+        code = records.codes(self.space.size)
+        return replace(Transitions.from_codes(code, self.space, records=records), lag=self.lag)
+
     def __add__(self, other: "Transitions") -> "Transitions":
-        if self.lag != other.lag:
-            raise InputError(f"transitions at lags of {self.lag} and {other.lag} cannot be added")
-        return replace(Transitions.summed([self, other], self.space), lag=self.lag)
+        return Transitions.summed([self, other], self.space)
 
     def __repr__(self) -> str:
         visited = int((self.arrivals > 0).sum())

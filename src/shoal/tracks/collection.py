@@ -126,6 +126,29 @@ class Collection:
         """These are no members of any group, but can be the target of a feature."""
         return self.map(lambda tracks: tracks.with_landmarks(*names))
 
+    def split_time(self, share: float) -> "tuple[Collection, Collection]":
+        """The first frames of every group, and the others, see ``Tracks.split_time``."""
+        parts = [member.split_time(share) for member in self.tracks]
+        return Collection(first for first, _ in parts), Collection(rest for _, rest in parts)
+
+    def split_groups(self, which: float | Sequence[Any]) -> "tuple[Collection, Collection]":
+        """Whole groups: the first of them in their order, or those with these labels; the rest."""
+        from shoal.tracks.splitting import split_groups  # noqa: PLC0415
+
+        return split_groups(self, which)
+
+    def split_individuals(
+        self, which: float | Sequence[Any], seed: int = 0
+    ) -> "tuple[Collection, Collection]":
+        """A share of each group's members, drawn at random, or those with these names; the others.
+
+        A name means the animals of every group that has it, (group, name) one of them; a group
+        without a member in a part is left out of it. See ``Tracks.split_individuals``.
+        """
+        from shoal.tracks.splitting import split_animals  # noqa: PLC0415
+
+        return split_animals(self, which, seed)
+
     def table(self) -> "pd.DataFrame":
         """One row for each fix of every group."""
         from shoal.tracks.writing import table  # noqa: PLC0415

@@ -294,6 +294,24 @@ class Tracks:
 
         return fill_gaps(self, longest)
 
+    def split_time(self, share: float) -> "tuple[Tracks, Tracks]":
+        """The first ``int(share * frames)`` frames, and the others."""
+        from shoal.tracks.splitting import split_time  # noqa: PLC0415
+
+        return split_time(self, share)
+
+    def split_individuals(
+        self, which: float | Sequence[Any], seed: int = 0
+    ) -> "tuple[Tracks, Tracks]":
+        """A share of the members, drawn at random, or those with these names; and the others.
+
+        Landmarks are in both parts. The members of one part are no longer seen as neighbours by
+        those of the other: where they should be, count first and split the ``Transitions``.
+        """
+        from shoal.tracks.splitting import split_individuals  # noqa: PLC0415
+
+        return split_individuals(self, which, seed)
+
     def table(self) -> "pd.DataFrame":
         """One row for each fix: group, individual, frame, time, x, y, heading and covariates."""
         from shoal.tracks.writing import table  # noqa: PLC0415
