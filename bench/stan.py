@@ -100,7 +100,12 @@ class Problem:
             stored[name].values for name in ("origin", "destination", "count")
         )
         transitions = shoal.Transitions.from_pairs(origin, destination, fit.model.space, count)
-        return cls(name, fit, transitions, fit.model.density(transitions))
+        density = fit.model.density(transitions)
+        if not isinstance(density, Density):
+            raise TypeError(
+                "Stan programs are written for bases and passive dynamics that are known"
+            )
+        return cls(name, fit, transitions, density)
 
     @property
     def size(self) -> int:

@@ -82,7 +82,8 @@ def test_a_lag_is_a_decision_every_few_frames(fitted, tmp_path, capsys, monkeypa
     slow, out = tmp_path / "slow.nc", tmp_path / "slow.csv"
     code, err = run_here(
         capsys, monkeypatch, "fit", fitted / "fish.csv", "--state", "local:bins=12", "--lag", 4,
-        "--heading-frames", 4, "--method", "map", "--out", slow,
+        "--heading-frames", 4, "--passive", "random-walk", "--basis", "bisquare", "--method", "map",
+        "--out", slow,
     )  # fmt: skip
     assert code == 0, err
     code, err = run_here(capsys, monkeypatch, "simulate", slow, "--out", out)
@@ -106,7 +107,7 @@ def test_a_group_with_a_dog_is_filmed_with_it(tmp_path, capsys, monkeypatch):
     fit, video = tmp_path / "fit.nc", tmp_path / "herd.gif"
     code, err = run_here(
         capsys, monkeypatch, "fit", path, "--state", "local:bins=12,target:bins=12", "--target",
-        "dog", "--method", "map", "--basis", "fourier:2", "--out", fit,
+        "dog", "--method", "map", "--basis", "fourier:2", "--passive", "random-walk", "--out", fit,
     )  # fmt: skip
     assert code == 0, err
     code, err = run_here(
@@ -170,7 +171,7 @@ def test_a_fit_that_does_not_say_where_to_turn_is_refused(fitted, tmp_path, caps
     out = tmp_path / "d.nc"
     code, err = run_here(
         capsys, monkeypatch, "fit", fitted / "fish.csv", "--state", "neighbour-distance",
-        "--method", "map", "--out", out,
+        "--method", "map", "--passive", "random-walk", "--basis", "bisquare", "--out", out,
     )  # fmt: skip
     assert code == 0, err
     code, err = run_here(capsys, monkeypatch, "simulate", out, "--out", tmp_path / "h.csv")

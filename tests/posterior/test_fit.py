@@ -163,6 +163,7 @@ def test_one_chain_is_not_said_to_disagree_with_itself():
     assert "do not agree" not in words
 
 
+@pytest.mark.filterwarnings("ignore:steps of")
 def test_passive_dynamics_too_narrow_for_the_animals_are_named():
     transitions = random_transitions(shoal.RandomWalk(90.0).on(TORUS), TORUS)
     narrow = shoal.Model(TORUS, shoal.RandomWalk(12.0)).fit(transitions, "map").diagnostics()

@@ -65,8 +65,3 @@ def test_a_lag_is_a_number_or_auto():
     for words in ("often", "2.5", "", "Auto"):
         with pytest.raises(InputError, match=f"a whole number of frames, or auto; got '{words}'"):
             ReadingSettings(lag=words)
-
-
-def test_auto_is_not_there_yet():
-    with pytest.raises(InputError, match="--lag auto is not there yet"):
-        Reading(ReadingSettings(lag="auto")).lag  # noqa: B018

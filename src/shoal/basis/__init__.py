@@ -2,18 +2,24 @@
 
 from shoal.basis.bisquare import Bisquare
 from shoal.basis.circular import Fourier, VonMises
+from shoal.basis.flat import Flat
 from shoal.basis.gaussian import Gaussian
 from shoal.basis.identity import Identity
 from shoal.basis.operator import Basis, BasisOperator
 from shoal.basis.product import Product
+from shoal.basis.scaled import ScaledBasis
+from shoal.basis.smooth import Smooth
 
 __all__ = [
     "Basis",
     "BasisOperator",
     "Bisquare",
+    "Flat",
     "Fourier",
     "Gaussian",
     "Identity",
     "Product",
+    "ScaledBasis",
+    "Smooth",
     "VonMises",
 ]

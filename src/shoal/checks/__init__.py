@@ -1,6 +1,7 @@
 """Does the model hold: measures and summaries of groups, observed and simulated."""
 
 from shoal.checks.arrival import target_distance, time_to_target
+from shoal.checks.candidates import Candidate, ladder
 from shoal.checks.comparison import Measure, PredictiveCheck
 from shoal.checks.measures import (
     centroid,
@@ -16,11 +17,14 @@ from shoal.checks.measures import (
 )
 from shoal.checks.motion import Motion
 from shoal.checks.predictive import predictive_check
+from shoal.checks.side_by_side import Comparison, compare
 from shoal.checks.summarising import SUMMARIES, Summary, group_measures, summaries
 from shoal.checks.turning import autocorrelation, pooled_autocorrelation, turning_angles
 
 __all__ = [
     "SUMMARIES",
+    "Candidate",
+    "Comparison",
     "Measure",
     "Motion",
     "PredictiveCheck",
@@ -28,8 +32,10 @@ __all__ = [
     "autocorrelation",
     "centroid",
     "cohesion",
+    "compare",
     "group_measures",
     "group_speed",
+    "ladder",
     "median_speed",
     "misalignment_spread",
     "nearest_distance",

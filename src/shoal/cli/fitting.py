@@ -19,17 +19,19 @@ def fit(
     passive: Annotated[
         str | None,
         typer.Option(
-            help="uniform, random-walk:SD (one, or one for each axis; by default 90° and a quarter "
-            "of the span of distances), turning-mixture:SD.",
-            show_default="random-walk",
+            help="auto (scored on held-out tracks), turn-coupled, walk-mixture, uniform, "
+            "random-walk:SD (one, or one for each axis; without a number the paper's 90° and a "
+            "quarter of the span of distances), turning-mixture:SD.",
+            show_default="auto",
         ),
     ] = None,
     basis: Annotated[
         str | None,
         typer.Option(
-            help="identity, bisquare[:resolutions], gaussian[:every], fourier[:order], von-mises; "
-            "bisquare-planar and gaussian-planar as in the paper.",
-            show_default="bisquare",
+            help="smooth[:order], flat (no costs), identity, bisquare[:resolutions], "
+            "gaussian[:every], fourier[:order], von-mises; bisquare-planar and gaussian-planar as "
+            "in the paper.",
+            show_default="smooth",
         ),
     ] = None,
     method: Annotated[

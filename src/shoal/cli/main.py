@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from shoal.cli import fitting, listing, moving, reproducing
+from shoal.cli import comparing, fitting, listing, moving, reproducing
 from shoal.errors import InputError, OutputError
 from shoal.version import __version__
 
@@ -38,6 +38,7 @@ def shoal(
 for command in (
     reproducing.demo,
     fitting.fit,
+    comparing.compare,
     reproducing.reproduce,
     moving.simulate,
     moving.predict,

@@ -35,7 +35,9 @@ STATES: dict[str, Any] = {
 }
 """What decides most, listed right after ``--config``."""
 READING: dict[str, Any] = {
-    "lag": Annotated[str | None, typer.Option(help="Frames between states.", show_default="1")],
+    "lag": Annotated[
+        str | None, typer.Option(help="Frames between states, or auto.", show_default="1")
+    ],
     "heading_frames": Annotated[
         int | None,
         typer.Option(help="Frames over which a heading is taken.", show_default="1"),

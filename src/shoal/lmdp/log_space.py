@@ -19,7 +19,7 @@ BAND = 300.0
 @eqx.filter_jit
 def log_apply(passive: PassiveOperator, log_values: Float[Array, "*grid"]) -> Float[Array, "*grid"]:
     """log(P̄ exp(x)), exact for any range of x."""
-    return _in_bands(passive.apply, log_values)
+    return _in_bands(passive.apply_positive, log_values)
 
 
 @eqx.filter_jit

@@ -2,13 +2,16 @@
 
 import math
 from abc import abstractmethod
+from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, Int, Key
 
 import shoal.precision  # noqa: F401
+from shoal.states import Transitions
 
 
 class PassiveOperator(eqx.Module):
@@ -42,6 +45,10 @@ class PassiveOperator(eqx.Module):
         )
         return moved
 
+    def apply_positive(self, values: Float[Array, "*grid"]) -> Float[Array, "*grid"]:
+        """P̄ x of x without negative entries, right also where the result is small."""
+        return self.apply(values)
+
     @property
     def size(self) -> int:
         """The number of states, J."""
@@ -56,9 +63,26 @@ class PassiveOperator(eqx.Module):
         self, origin: Int[Array, " pairs"], destination: Int[Array, " pairs"]
     ) -> Float[Array, " pairs"]:
         """Log p̄(destination | origin) of each pair; −inf where it cannot happen."""
+        if isinstance(origin, jax.core.Tracer):  # inside a compiled function none can be left out
+
+            def one(pair: tuple[Array, Array]) -> Array:
+                return jnp.log(self.row(pair[0]).ravel()[pair[1]])
+
+            return jax.lax.map(one, (origin, destination))
         starts, which = jnp.unique(origin, return_inverse=True)
         rows = jax.lax.map(lambda start: self.row(start).ravel(), starts)
         return jnp.log(rows[which, destination])
+
+    def digest(self, transitions: Transitions) -> Any:
+        """What ``log_weight`` needs of counted transitions."""
+        pairs = transitions.pairs
+        count = jnp.asarray(pairs.count, dtype=float)
+        return jnp.asarray(pairs.origin), jnp.asarray(pairs.destination), count
+
+    def log_weight(self, digest: Any) -> Float[Array, ""]:
+        """Σ y_ij log p̄_ij: the log likelihood of transitions where nothing is preferred."""
+        origin, destination, count = digest
+        return jnp.vdot(count, self.log_probability(origin, destination))
 
     def sample(self, key: Key[Array, ""], origin: Int[Array, " n"]) -> Int[Array, " n"]:
         """One next state for each origin."""
@@ -73,3 +97,18 @@ class PassiveOperator(eqx.Module):
         """P̄ written out."""
         unit = jnp.eye(self.size).reshape(self.size, *self.shape)
         return jax.vmap(self.apply)(unit).reshape(self.size, self.size).T
+
+
+def counted(
+    place: tuple[Any, ...], size: tuple[int, ...], count: Int[np.ndarray, " pairs"]
+) -> Float[Array, "..."]:
+    """How often each place of a table was seen."""
+    code = np.ravel_multi_index(place, size)
+    sums = np.bincount(code, weights=count, minlength=math.prod(size))
+    return jnp.asarray(sums.reshape(size))
+
+
+def seen_logs(count: Float[Array, "*any"], table: Float[Array, "*any"]) -> Float[Array, ""]:
+    """Σ count · log table, over entries that were seen."""
+    seen = count > 0
+    return jnp.vdot(count, jnp.where(seen, jnp.log(jnp.where(seen, table, 1.0)), 0.0))

@@ -1,5 +1,7 @@
 """Axes that move independently: one small kernel each, applied axis by axis."""
 
+from typing import Any
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -7,7 +9,8 @@ import numpy as np
 from jaxtyping import Array, Float, Int, Key
 
 from shoal.linear import PerAxisMap
-from shoal.passive.operator import PassiveOperator
+from shoal.passive.operator import PassiveOperator, counted, seen_logs
+from shoal.states import Transitions
 
 
 class PerAxisDynamics(PassiveOperator):
@@ -16,7 +19,7 @@ class PerAxisDynamics(PassiveOperator):
     kernels: PerAxisMap
 
     @classmethod
-    def of(cls, *kernels: Float[np.ndarray, "_ _"]) -> "PerAxisDynamics":
+    def of(cls, *kernels: Float[np.ndarray, "_ _"] | Float[Array, "_ _"]) -> "PerAxisDynamics":
         """From one stochastic matrix per axis."""
         both = PerAxisMap.of(*kernels)
         return cls(both.in_shape, both)
@@ -34,6 +37,19 @@ class PerAxisDynamics(PassiveOperator):
         ends = jnp.unravel_index(destination, self.shape)
         moves = zip(self.kernels.matrices, starts, ends, strict=True)
         return jnp.stack([jnp.log(kernel[i, j]) for kernel, i, j in moves]).sum(axis=0)
+
+    def digest(self, transitions: Transitions) -> Any:
+        """How often each axis went from which bin to which."""
+        pairs = transitions.pairs
+        starts = np.unravel_index(pairs.origin, self.shape)
+        ends = np.unravel_index(pairs.destination, self.shape)
+        moves = zip(starts, ends, self.shape, strict=True)
+        return tuple(counted((i, j), (n, n), pairs.count) for i, j, n in moves)
+
+    def log_weight(self, digest: Any) -> Float[Array, ""]:
+        """Σ y_ij log p̄_ij, axis by axis."""
+        parts = zip(digest, self.kernels.matrices, strict=True)
+        return jnp.stack([seen_logs(count, kernel) for count, kernel in parts]).sum()
 
     def sample(self, key: Key[Array, ""], origin: Int[Array, " n"]) -> Int[Array, " n"]:
         """Each axis moves on its own."""

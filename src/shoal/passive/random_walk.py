@@ -2,13 +2,17 @@
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 from scipy.special import erf, ndtr
 
 from shoal.errors import InputError
+from shoal.passive.estimating import estimated
 from shoal.passive.per_axis import PerAxisDynamics
+from shoal.passive.steps import normal_steps
+from shoal.passive.unknown import Parameter, Unknown, parameter
 from shoal.states import Axis, Circular, Folded, Interval, StateSpace
 
 
@@ -20,13 +24,19 @@ class RandomWalk:
     ----------
     sd
         The standard deviation of a step, in the axis's unit: one number for all axes or one
-        for each. The paper's guppies: 90°.
+        for each. The paper's guppies: 90°. With ``Unknown(…)`` it is learned.
     """
 
-    sd: float | tuple[float, ...] = 90.0
+    sd: Any = 90.0
 
     def __post_init__(self) -> None:
-        """Check that every sd is positive and finite."""
+        """Check that every sd is positive and finite, or unknown with a prior."""
+        given = self.sd if isinstance(self.sd, tuple | list) else (self.sd,)
+        if any(isinstance(sd, Unknown) or sd is None for sd in given):
+            for sd in given:
+                parameter("sd of a random walk", "sd", sd)
+            object.__setattr__(self, "sd", tuple(given) if len(given) > 1 else given[0])
+            return
         values = np.atleast_1d(np.asarray(self.sd, dtype=float))
         if not np.all(np.isfinite(values) & (values > 0)):
             raise InputError(f"the sd of a random walk must be positive and finite, got {self.sd}")
@@ -34,14 +44,42 @@ class RandomWalk:
         object.__setattr__(self, "sd", stored)
 
     def on(self, space: StateSpace) -> PerAxisDynamics:
-        """The operator on a state space."""
+        """The operator on a state space, where every sd is known."""
+        parameters = self.parameters(space)
+        if any(part.unknown for part in parameters):
+            raise InputError(f"{self!r} has unknowns: fit a model with it, or give numbers")
+        sds = [float(part.given) for part in parameters if not isinstance(part.given, Unknown)]
+        return PerAxisDynamics.of(*map(walk_kernel, space.axes, sds))
+
+    def parameters(self, space: StateSpace) -> tuple[Parameter, ...]:
+        """An sd for each axis."""
         sds = self.sd if isinstance(self.sd, tuple) else (self.sd,) * len(space.axes)
         if len(sds) != len(space.axes):
             raise InputError(
                 f"{len(sds)} standard deviations do not fit the {len(space.axes)} axes "
                 f"{list(space.names)}: give one for all or one for each"
             )
-        return PerAxisDynamics.of(*map(walk_kernel, space.axes, sds))
+        return tuple(
+            parameter(f"step sd of {name.replace('_', ' ')}", "sd", sd, axis=n)
+            for n, (name, sd) in enumerate(zip(space.names, sds, strict=True))
+        )
+
+    def build(self, space: StateSpace, values: dict[Any, Any]) -> PerAxisDynamics:
+        """The operator with these values, which JAX may trace."""
+        pairs = enumerate(space.axes)
+        return PerAxisDynamics.of(*(normal_steps(axis, values["sd", n]) for n, axis in pairs))
+
+    def estimate(self, transitions: Any) -> "RandomWalk":
+        """With its unknowns learned from transitions in which nothing is preferred.
+
+        For a second data set, of single animals or another treatment; a model with unknowns learns
+        them together with its costs.
+        """
+        return estimated(self, transitions)
+
+    def known(self, space: StateSpace, values: dict[Any, float]) -> "RandomWalk":
+        """The same with these numbers."""
+        return RandomWalk(tuple(values["sd", n] for n in range(len(space.axes))))
 
 
 def walk_kernel(axis: Axis, sd: float) -> Float[np.ndarray, "bins bins"]:

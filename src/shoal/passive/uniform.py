@@ -1,13 +1,14 @@
 """Anywhere, with equal chance."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
 from shoal.passive.operator import PassiveOperator
-from shoal.states import StateSpace
+from shoal.states import StateSpace, Transitions
 
 
 class UniformDynamics(PassiveOperator):
@@ -22,6 +23,14 @@ class UniformDynamics(PassiveOperator):
     ) -> Float[Array, " pairs"]:
         """−log J."""
         return jnp.full(origin.shape, -jnp.log(float(self.size)))
+
+    def digest(self, transitions: Transitions) -> Any:
+        """How many there are."""
+        return jnp.asarray(float(transitions.total))
+
+    def log_weight(self, digest: Any) -> Float[Array, ""]:
+        """−log J for each."""
+        return -digest * jnp.log(float(self.size))
 
     def sample(self, key: Key[Array, ""], origin: Int[Array, " n"]) -> Int[Array, " n"]:
         """Any state."""

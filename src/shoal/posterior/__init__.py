@@ -2,12 +2,29 @@
 
 from shoal.posterior.advi import ADVI
 from shoal.posterior.density import Density
+from shoal.posterior.effects import Effect, Effects
 from shoal.posterior.fit import Fit
+from shoal.posterior.hierarchy import Hierarchy
 from shoal.posterior.laplace import Laplace
 from shoal.posterior.map import MAP
 from shoal.posterior.model import Model
 from shoal.posterior.nuts import NUTS
 from shoal.posterior.prior import Prior
+from shoal.posterior.scoring import Score
 from shoal.posterior.storage import load_fit
 
-__all__ = ["ADVI", "MAP", "NUTS", "Density", "Fit", "Laplace", "Model", "Prior", "load_fit"]
+__all__ = [
+    "ADVI",
+    "MAP",
+    "NUTS",
+    "Density",
+    "Effect",
+    "Effects",
+    "Fit",
+    "Hierarchy",
+    "Laplace",
+    "Model",
+    "Prior",
+    "Score",
+    "load_fit",
+]

@@ -9,11 +9,15 @@ from jaxtyping import Float
 
 from shoal.errors import InputError
 from shoal.posterior.curvature import check_dense
-from shoal.posterior.density import Density
 from shoal.posterior.draws import Draws
 from shoal.posterior.full_rank import full_rank
 from shoal.posterior.laplace import log_posteriors
-from shoal.posterior.mean_field import Approximation, mean_field, stochastic_mean_field
+from shoal.posterior.mean_field import (
+    Approximation,
+    Target,
+    mean_field,
+    stochastic_mean_field,
+)
 from shoal.progress import Report
 
 FAMILIES = ("mean-field", "full-rank")
@@ -60,7 +64,7 @@ class ADVI:
 
 
 def advi_draws(
-    density: Density, settings: ADVI, shape: tuple[int, int], seed: int, report: Report
+    density: Target, settings: ADVI, shape: tuple[int, int], seed: int, report: Report
 ) -> Draws:
     """Independent draws (chains × draws) from the variational approximation."""
     generator = np.random.default_rng(seed)
@@ -76,7 +80,7 @@ def advi_draws(
 
 
 def _drawn(
-    density: Density,
+    density: Target,
     approximation: Approximation,
     shape: tuple[int, int],
     generator: np.random.Generator,

@@ -10,7 +10,7 @@ TAIL = (0.05, 0.95)
 
 
 def convergence(posterior: xr.Dataset, observed: xr.Dataset | None) -> xr.Dataset:
-    """R-hat and effective draws of every state's contrast, of the level, of the precision.
+    """R-hat and effective draws of every state's contrast, of the level, of other unknowns.
 
     Parameters
     ----------
@@ -31,7 +31,13 @@ def convergence(posterior: xr.Dataset, observed: xr.Dataset | None) -> xr.Datase
     if "precision" in posterior:
         logs = np.log(posterior["precision"].values)
         figures |= {f"precision_{name}": value for name, value in _figures(logs).items()}
+    if "parameters" in posterior:
+        logs = np.log(posterior["parameters"].values)
+        for name, values in _figures(logs).items():
+            figures[f"parameters_{name}"] = ("parameter", values)
     coordinates = {name: v.coords[name] for name in axes if name in v.coords}
+    if "parameters" in posterior:
+        coordinates["parameter"] = posterior.coords["parameter"]
     return xr.Dataset(figures, coordinates)
 
 

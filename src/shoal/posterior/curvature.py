@@ -1,5 +1,7 @@
 """How sharply the posterior bends: the Hessian's product, its diagonal, and the whole of it."""
 
+from typing import Any
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -14,7 +16,7 @@ LARGEST_DENSE = 4000
 """Coefficients beyond which no matrix of coefficients × coefficients is formed (128 MB each)."""
 
 
-def check_dense(density: Density, method: str, instead: str) -> None:
+def check_dense(density: Any, method: str, instead: str) -> None:
     """Refuse a method that needs the whole Hessian of too many coefficients."""
     if density.coefficients > LARGEST_DENSE:
         raise InputError(

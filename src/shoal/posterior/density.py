@@ -69,7 +69,7 @@ class Density(eqx.Module):
         scaled = self.discount * cost_to_go
         lowest = jax.lax.stop_gradient(jnp.min(scaled))
         z = jnp.exp(lowest - scaled)
-        return lowest, z, self.passive.apply(z)
+        return lowest, z, self.passive.apply_positive(z)
 
     def log_prior(self, position: Float[Array, " unknowns"]) -> Float[Array, ""]:
         """Log p(β, t)."""

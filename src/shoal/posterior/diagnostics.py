@@ -10,6 +10,7 @@ import numpy as np
 
 from shoal.basis import Identity
 from shoal.passive import Uniform
+from shoal.passive.narrowness import narrow_axes
 from shoal.posterior.specification import Unreadable
 
 if TYPE_CHECKING:
@@ -21,6 +22,11 @@ PARETO_K = 0.7
 E_BFMI = 0.3
 FEWEST = 25
 RARE, RARE_SHARE = 1e-6, 0.01
+UNLEARNED = 0.9
+"""The sd of a passive unknown, in sds of its prior, above which tracks have hardly told it."""
+
+INSEPARABLE = 0.8
+"""The share of a passive unknown's variance that goes along with the costs."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +86,8 @@ def pareto_k(statistics: dict[str, Any]) -> float:
     ratios = (statistics["log_posterior"] - statistics["log_approximation"]).ravel()
     if ratios.size < FEWEST or not np.all(np.isfinite(ratios)):
         return float("inf")
+    if np.ptp(ratios) < 1e-8:  # the approximation is the posterior
+        return 0.0
     _, k = array_stats.psislw(ratios.max() - ratios)  # it takes the ratios with their sign turned
     return float(k)
 
@@ -119,7 +127,7 @@ def _judge_chains(
     if numbers["divergences"]:
         failures.append(
             f"{numbers['divergences']:.0f} draws diverged: parts of the posterior were not "
-            "reached. Use NUTS(target_acceptance=0.95)."
+            f"reached. Use NUTS(target_acceptance={0.99 if fit.model.hierarchical else 0.95})."
         )
     if numbers["max_tree_depth_reached"]:
         notes.append(
@@ -138,7 +146,12 @@ def _judge_optimiser(fit: "Fit", failures: list[str], numbers: dict[str, float])
     for name in ("iterations", "elbo"):
         if name in facts:
             numbers[name] = float(facts[name])
-    if not facts["converged"] and fit.method == "laplace":
+    if not facts["converged"] and fit.model.hierarchical:
+        failures.append(
+            "The search for scales, lengths and passive dynamics did not converge: too few data "
+            "for so many unknowns. Give some of them numbers or narrower priors."
+        )
+    elif not facts["converged"] and fit.method == "laplace":
         failures.append(
             "The posterior of the prior's precision could not be covered: too few data for so "
             "vague a prior. Use a more informative prior or nuts."
@@ -180,6 +193,7 @@ def _note_data(
             "With a discount of 0 nothing ahead counts, so tracks tell nothing of costs."
         )
     _judge_passive(fit, failures, numbers)
+    _note_learned(fit, notes, numbers)
     if bool(fit.absorbing.any()):
         notes.append(
             f"{int(fit.absorbing.sum())} states are never left passively: what is paid there "
@@ -190,6 +204,13 @@ def _note_data(
             f"{int((~entered).sum())} of {entered.size} states were never entered: what is said "
             "of them comes from the prior and from their absence."
         )
+    if any(getattr(part, "include_self", False) for part in fit.model.space.parts):
+        notes.append(
+            "The mean heading of the neighbours has the animal's own in it, as in the paper: that "
+            "alone draws misalignment towards 0°, the more the fewer and the less aligned the "
+            "animals are. To say that animals align, leave it out (include_self=False, "
+            "local:others)."
+        )
     if isinstance(fit.model.passive, Uniform) and isinstance(fit.model.basis, Identity):
         notes.append(
             "With uniform passive dynamics and the identity basis the estimate is nothing but "
@@ -197,12 +218,51 @@ def _note_data(
         )
 
 
+def _note_learned(fit: "Fit", notes: list[str], numbers: dict[str, float]) -> None:
+    """Where learned dynamics hide in bins, where the prior decides, or costs could do the same."""
+    if not fit.model.family.count:
+        return
+    hidden = narrow_axes(fit.passive, fit.model.space)
+    notes.extend(f"{sentence[0].upper()}{sentence[1:]}." for sentence in hidden)
+    draws = np.asarray(fit.passive_unknowns)
+    if len(draws) < FEWEST:
+        return
+    explained = explained_by_costs(fit, draws)
+    numbers["passive_explained_by_costs"] = float(explained.max())
+    for name, sd, share in zip(fit.model.family.names, draws.std(axis=0), explained, strict=True):
+        if sd > UNLEARNED:
+            notes.append(f"The tracks hardly tell the {name}: what is said of it is its prior.")
+        elif share > INSEPARABLE:
+            notes.append(
+                f"The {name} and the costs cannot be told apart by these tracks: {share:.0%} of "
+                "its uncertainty is what costs could do as well. Take it from a second data set, "
+                "of single animals for example (estimate)."
+            )
+
+
+def explained_by_costs(fit: "Fit", draws: Any) -> Any:
+    """The share of each passive unknown's variance that goes along with the costs-to-go.
+
+    Costs stand in a regression by the directions in which they vary most over states that were
+    entered, one for every forty draws at most.
+    """
+    some = np.unique(np.linspace(0, len(draws) - 1, min(400, len(draws))).astype(int))
+    v = fit.sampled.values.reshape(len(draws), -1)[some] * np.sqrt(fit.arrivals.values.ravel())
+    v = v[:, fit.arrivals.values.ravel() > 0]
+    v = v - v.mean(axis=1, keepdims=True)
+    u = draws[some] - draws[some].mean(axis=0)
+    left, _, _ = np.linalg.svd(v - v.mean(axis=0), full_matrices=False)
+    left = left[:, : max(1, len(some) // 40)]
+    total = np.maximum((u**2).sum(axis=0), 1e-300)
+    return ((left.T @ u) ** 2).sum(axis=0) / total
+
+
 def _judge_passive(fit: "Fit", failures: list[str], numbers: dict[str, float]) -> None:
     """Where animals often do what is all but impossible passively, costs make up for it."""
     if isinstance(fit.model.passive, Unreadable):
         return
     pairs = fit.data["transitions"].to_dataset()
-    logs = fit.model.operator().log_probability(
+    logs = fit.operator.log_probability(
         jnp.asarray(pairs["origin"].values), jnp.asarray(pairs["destination"].values)
     )
     rare = np.asarray(logs) < math.log(RARE)

@@ -27,3 +27,8 @@ class Draws:
     statistics: dict[str, Float[np.ndarray, "chain draw"]] = field(default_factory=dict)
     traces: dict[str, Float[np.ndarray, " iterations"]] = field(default_factory=dict)
     facts: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def centre(self) -> Float[np.ndarray, " unknowns"]:
+        """The mean of all draws, where another search may begin."""
+        return self.positions.mean(axis=(0, 1))

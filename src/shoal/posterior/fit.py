@@ -17,11 +17,15 @@ from jaxtyping import Array, Float
 from shoal.basis.identity import IdentityMap
 from shoal.errors import InputError
 from shoal.lmdp.log_space import log_apply
-from shoal.passive import PassiveOperator
+from shoal.passive import LearnableDynamics, PassiveFamily, PassiveOperator
 from shoal.posterior.convergence import convergence
 from shoal.posterior.density import Density
 from shoal.posterior.diagnostics import Diagnostics, diagnose, pareto_k
 from shoal.posterior.draws import Draws
+from shoal.posterior.effects import Effects, effects_of
+from shoal.posterior.hierarchy import Hierarchy
+from shoal.posterior.loo import LooScore, loo
+from shoal.posterior.scoring import Score, score
 from shoal.posterior.specification import Unreadable, plain
 from shoal.states import StateSpace, Transitions
 from shoal.version import __version__
@@ -49,17 +53,20 @@ class Fit:
         the prior; coefficients), ``sample_stats``, ``observed_data``, ``transitions``, and where
         there are any ``optimisation`` traces and ``convergence`` figures. Its attributes hold the
         method's settings, the seed and the versions.
+    centre
+        Of the unknowns as they were searched for, where another search may begin; not stored.
     """
 
     model: "Model"
     data: xr.DataTree
+    centre: Any = None
 
     @classmethod
     def of(
         cls,
         model: "Model",
         transitions: Transitions,
-        density: Density,
+        density: Density | Hierarchy,
         settings: Any,
         draws: Draws,
         seed: int,
@@ -117,14 +124,47 @@ class Fit:
         """How often each state was entered."""
         return self.data["observed_data"].to_dataset()["arrivals"]
 
+    @property
+    def parameters(self) -> xr.DataArray:
+        """Draws of the unknowns of passive dynamics and basis (chain, draw, parameter)."""
+        posterior = self.data["posterior"].to_dataset()
+        if "parameters" in posterior:
+            return posterior["parameters"]
+        shape = (*self.sampled.shape[:2], 0)
+        return xr.DataArray(np.zeros(shape), dims=(*SAMPLING, "parameter"))
+
+    @property
+    def passive_unknowns(self) -> Float[Array, "draws k"]:
+        """Every draw of the passive dynamics' unknowns, in the coordinates of their family."""
+        family = self.model.family
+        draws = self.parameters.values
+        flat = draws.reshape(draws.shape[0] * draws.shape[1], draws.shape[2])
+        if not family.count:
+            return jnp.zeros((len(flat), 0))
+        return jnp.asarray(family.coordinates(flat[:, flat.shape[1] - family.count :]))
+
+    @cached_property
+    def operator(self) -> PassiveOperator:
+        """P̄, with unknowns at the centre of their posterior."""
+        if not self.model.family.count:
+            return self.model.operator()
+        return self.model.family.at(self.passive_unknowns.mean(axis=0))
+
+    @property
+    def passive(self) -> Any:
+        """The passive dynamics as a specification, with learned numbers for their unknowns."""
+        family = self.model.family
+        if not isinstance(family, LearnableDynamics):
+            return self.model.passive
+        return family.known(np.asarray(family.values(self.passive_unknowns.mean(axis=0))))
+
     @cached_property
     def absorbing(self) -> xr.DataArray:
         """Which states the passive dynamics never leave."""
         states = jnp.arange(self.model.space.size)
         if isinstance(self.model.passive, Unreadable):
             return xr.zeros_like(self.arrivals, dtype=bool)
-        passive = self.model.operator()
-        stays = np.asarray(passive.log_probability(states, states)) > -1e-12
+        stays = np.asarray(self.operator.log_probability(states, states)) > -1e-12
         return self.arrivals.copy(data=stays.reshape(self.model.space.shape))
 
     @property
@@ -155,9 +195,8 @@ class Fit:
         """R (chain, draw, *axes), up to a constant: posterior mean with minimum 0."""
         v = without_level(self.sampled, self.arrivals)
         flat = v.values.reshape(-1, *self.model.space.shape)
-        costs = _state_costs(
-            self.model.operator(), jnp.asarray(flat), jnp.asarray(float(self.model.discount))
-        )
+        discount = jnp.asarray(float(self.model.discount))
+        costs = _state_costs(self.model.family, self.passive_unknowns, jnp.asarray(flat), discount)
         r = v.copy(data=np.asarray(costs).reshape(v.shape)).where(~self.absorbing)
         named = {"long_name": "state cost", "units": "nats per step"}
         return _from_zero(r).rename("state_cost").assign_attrs(named)
@@ -196,6 +235,26 @@ class Fit:
             figures = convergence(xr.Dataset({"cost_to_go": draws}), None)
         names = ("r_hat", "ess_bulk", "ess_tail")
         return {name: figures[name] for name in names}
+
+    def score(self, transitions: Any, draws: Any = None) -> Score:
+        """Bits per transition on transitions that the fit has not seen, with a standard error.
+
+        Parameters
+        ----------
+        transitions
+            Counted on the same states; a list or dictionary of Transitions has one block each.
+        draws
+            How many draws to average over; by default all, or a thousand of them.
+        """
+        return score(self, transitions, draws)
+
+    def loo(self) -> LooScore:
+        """The leave-one-out score of its own transitions, from the draws at hand (PSIS-LOO)."""
+        return loo(self)
+
+    def effects(self) -> Effects:
+        """The cost-to-go split into what each axis does by itself, and what they do together."""
+        return effects_of(self)
 
     def diagnostics(self) -> Diagnostics:
         """What to worry about, in words; ``.trusted`` is False where the fit should not be used."""
@@ -240,30 +299,61 @@ def _from_zero(draws: xr.DataArray) -> xr.DataArray:
 
 @eqx.filter_jit
 def _state_costs(
-    passive: PassiveOperator, cost_to_go: Float[Array, "draws *grid"], discount: Float[Array, ""]
+    family: PassiveFamily,
+    unknowns: Float[Array, "draws k"],
+    cost_to_go: Float[Array, "draws *grid"],
+    discount: Float[Array, ""],
 ) -> Float[Array, "draws *grid"]:
-    """V + log P̄ e^{−γv} of many draws, one after the other."""
-    return jax.lax.map(lambda v: v + log_apply(passive, -discount * v), cost_to_go)
+    """V + log P̄ e^{−γv} of many draws, one after the other, each with its own P̄."""
+
+    def one(draw: tuple[Array, Array]) -> Array:
+        u, v = draw
+        return v + log_apply(family.at(u), -discount * v)
+
+    return jax.lax.map(one, (unknowns, cost_to_go))
 
 
-def _posterior(space: StateSpace, density: Density, draws: Draws) -> xr.Dataset:
+def _posterior(space: StateSpace, density: Density | Hierarchy, draws: Draws) -> xr.Dataset:
     chains, count, _ = draws.positions.shape
-    betas = jnp.asarray(draws.positions[..., : density.coefficients])
-    flat = betas.reshape(chains * count, -1)
-    v = np.asarray(_costs_to_go(density, flat)).reshape(chains, count, *space.shape)
-    variables: dict[str, Any] = {"cost_to_go": ((*SAMPLING, *space.names), v)}
-    if density.prior.unknowns:
+    positions = jnp.asarray(draws.positions).reshape(chains * count, -1)
+    coordinates = {"chain": np.arange(chains), "draw": np.arange(count), **labelled(space)}
+    if isinstance(density, Hierarchy):
+        v, betas, values = _of_hierarchy(density, positions)
+    else:
+        betas = positions[:, : density.coefficients]
+        v = _costs_to_go(density, betas)
+    grid = np.asarray(v).reshape(chains, count, *space.shape)
+    variables: dict[str, Any] = {"cost_to_go": ((*SAMPLING, *space.names), grid)}
+    if isinstance(density, Hierarchy) and density.names:
+        shaped = np.asarray(values).reshape(chains, count, -1)
+        variables["parameters"] = ((*SAMPLING, "parameter"), shaped)
+        coordinates["parameter"] = np.array(density.names)
+    elif isinstance(density, Density) and density.prior.unknowns:
         t = draws.positions[..., -1]
         variables["precision"] = (SAMPLING, np.exp(density.prior.power * t))
     if not isinstance(density.basis.map, IdentityMap):
-        variables["coefficients"] = ((*SAMPLING, "coefficient"), np.asarray(betas))
-    coordinates = {"chain": np.arange(chains), "draw": np.arange(count), **labelled(space)}
+        shaped = np.asarray(betas).reshape(chains, count, -1)
+        variables["coefficients"] = ((*SAMPLING, "coefficient"), shaped)
     return xr.Dataset(variables, coordinates)
 
 
 @eqx.filter_jit
 def _costs_to_go(density: Density, betas: Float[Array, "draws n"]) -> Float[Array, "draws *grid"]:
     return jax.lax.map(density.basis.apply, betas, batch_size=64)
+
+
+@eqx.filter_jit
+def _of_hierarchy(
+    density: Hierarchy, positions: Float[Array, "draws unknowns"]
+) -> tuple[Float[Array, "draws *grid"], Float[Array, "draws n"], Float[Array, "draws hyper"]]:
+    """V, the coefficients and the other unknowns in their own units."""
+
+    def one(position: Float[Array, " unknowns"]) -> tuple[Array, Array, Array]:
+        _, hyper = density.split(position)
+        beta = density.scaled_coefficients(position)
+        return density.cost_to_go(position), beta, density.values(hyper)
+
+    return jax.lax.map(one, positions)
 
 
 def _observed(space: StateSpace, transitions: Transitions) -> xr.Dataset:

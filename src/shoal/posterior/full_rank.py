@@ -9,14 +9,16 @@ from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
 from shoal.posterior.curvature import joint_corner, likelihood_curvature
 from shoal.posterior.density import Density
+from shoal.posterior.hierarchy import Hierarchy
 from shoal.posterior.laplace import marginal_peak
-from shoal.posterior.mean_field import Approximation, base_noise
+from shoal.posterior.marginal import gaussian_around, marginal_top
+from shoal.posterior.mean_field import Approximation, Target, base_noise
 from shoal.posterior.mode import rough_mode
 from shoal.progress import Report
 
 
 def full_rank(
-    density: Density,
+    density: Target,
     base_draws: int,
     tolerance: float,
     max_iterations: int,
@@ -29,13 +31,7 @@ def full_rank(
     iterated from the Laplace approximation; a step that does not raise the bound is halved.
     """
     noise = base_noise(base_draws, density.dimension, generator)
-    mode, t, _ = rough_mode(density)
-    beta = mode.beta
-    if density.prior.unknowns:
-        peak = marginal_peak(density, t, beta, report)
-        t, beta = peak.t, peak.beta
-    mean = np.asarray(density.join(beta, jnp.asarray(t)))
-    precision = _expected_curvature(density, mean[None])
+    mean, precision = _start(density, report)
     factor = _factor(precision)
     bound, slope = _bound(density, mean, factor, noise)
     trace, converged = [bound], False
@@ -74,6 +70,23 @@ def full_rank(
     )
 
 
+def _start(
+    density: Target, report: Report
+) -> tuple[Float[np.ndarray, " unknowns"], Float[np.ndarray, "unknowns unknowns"]]:
+    """The Laplace approximation: where it is highest, and its precision."""
+    if isinstance(density, Hierarchy):
+        around = gaussian_around(density, marginal_top(density, report), report)
+        inverse = np.linalg.inv(around.matrix)
+        return around.centre, inverse.T @ inverse
+    mode, t, _ = rough_mode(density)
+    beta = mode.beta
+    if density.prior.unknowns:
+        peak = marginal_peak(density, t, beta, report)
+        t, beta = peak.t, peak.beta
+    mean = np.asarray(density.join(beta, jnp.asarray(t)))
+    return mean, _expected_curvature(density, mean[None])
+
+
 def _factor(precision: Float[np.ndarray, "k k"]) -> Float[np.ndarray, "k k"]:
     return np.asarray(cholesky(precision, lower=True, check_finite=False))
 
@@ -86,9 +99,11 @@ def _spread(
 
 
 def _expected_curvature(
-    density: Density, places: Float[np.ndarray, "draws unknowns"]
+    density: Target, places: Float[np.ndarray, "draws unknowns"]
 ) -> Float[np.ndarray, "unknowns unknowns"]:
     """The mean of −∇² log p over these points."""
+    if isinstance(density, Hierarchy):
+        return np.asarray(_expected_hessian(density, jnp.asarray(places)))
     size, count = density.dimension, density.coefficients
     total = np.zeros((size, size))
     for place in jnp.asarray(places):
@@ -99,6 +114,18 @@ def _expected_curvature(
         total[:count, count] = total[count, :count] = np.asarray(edge)
         total[count, count] = float(corner)
     return total / len(places)
+
+
+@eqx.filter_jit
+def _expected_hessian(
+    density: Hierarchy, places: Float[Array, "draws unknowns"]
+) -> Float[Array, "unknowns unknowns"]:
+    def add(total: Array, place: Array) -> tuple[Array, None]:
+        return total - jax.hessian(density.log_posterior)(place), None
+
+    size = places.shape[1]
+    total, _ = jax.lax.scan(add, jnp.zeros((size, size)), places)
+    return total / places.shape[0]
 
 
 @eqx.filter_jit
@@ -116,7 +143,7 @@ def _prior_curvature(
 
 
 def _bound(
-    density: Density,
+    density: Target,
     mean: Float[np.ndarray, " unknowns"],
     factor: Float[np.ndarray, "unknowns unknowns"],
     noise: Float[np.ndarray, "draws unknowns"],
@@ -130,6 +157,6 @@ def _bound(
 
 @eqx.filter_jit
 def _heights(
-    density: Density, places: Float[Array, "draws unknowns"]
+    density: Target, places: Float[Array, "draws unknowns"]
 ) -> tuple[Float[Array, " draws"], Float[Array, "draws unknowns"]]:
     return jax.vmap(jax.value_and_grad(density.log_posterior))(places)

@@ -15,6 +15,8 @@ from shoal.errors import InputError
 from shoal.posterior.curvature import check_dense, likelihood_curvature
 from shoal.posterior.density import Density
 from shoal.posterior.draws import Draws
+from shoal.posterior.hierarchy import Hierarchy
+from shoal.posterior.marginal import gaussian_around, marginal_top
 from shoal.posterior.mode import conditional_mode, rough_mode
 from shoal.progress import Report
 
@@ -60,10 +62,16 @@ class Node(NamedTuple):
 
 
 def laplace_draws(
-    density: Density, settings: Laplace, shape: tuple[int, int], seed: int, report: Report
+    density: Density | Hierarchy,
+    settings: Laplace,
+    shape: tuple[int, int],
+    seed: int,
+    report: Report,
 ) -> Draws:
     """Independent draws (chains × draws) from the nested Laplace approximation."""
     check_dense(density, "laplace", "method='map', 'advi' or 'nuts'")
+    if isinstance(density, Hierarchy):
+        return _around_top(density, shape, seed, report)
     try:
         nodes, found = _nodes(density, settings, report)
     except LinAlgError as error:
@@ -101,9 +109,26 @@ def laplace_draws(
     )
 
 
+def _around_top(density: Hierarchy, shape: tuple[int, int], seed: int, report: Report) -> Draws:
+    """Draws from the Gaussian around the most probable unknowns."""
+    around = gaussian_around(density, marginal_top(density, report), report)
+    noise = np.random.default_rng(seed).standard_normal((shape[0] * shape[1], density.dimension))
+    positions = around.centre + noise @ around.matrix.T
+    log_q = -0.5 * (noise**2 + math.log(2 * math.pi)).sum(axis=1) - around.log_volume
+    log_p = np.asarray(log_posteriors(density, jnp.asarray(positions)))
+    return Draws(
+        positions=positions.reshape(*shape, -1),
+        statistics={
+            "log_posterior": log_p.reshape(shape),
+            "log_approximation": log_q.reshape(shape),
+        },
+        facts={"converged": around.converged, "iterations": around.iterations},
+    )
+
+
 @eqx.filter_jit
 def log_posteriors(
-    density: Density, positions: Float[Array, "draws unknowns"]
+    density: Density | Hierarchy, positions: Float[Array, "draws unknowns"]
 ) -> Float[Array, " draws"]:
     """The log posterior of many points, one after the other."""
     return jax.lax.map(density.log_posterior, positions, batch_size=64)

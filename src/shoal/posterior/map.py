@@ -8,7 +8,9 @@ import numpy as np
 from shoal.posterior.curvature import LARGEST_DENSE
 from shoal.posterior.density import Density
 from shoal.posterior.draws import Draws
+from shoal.posterior.hierarchy import Hierarchy
 from shoal.posterior.laplace import log_posteriors, marginal_peak
+from shoal.posterior.marginal import marginal_top
 from shoal.posterior.mode import conditional_mode, rough_mode
 from shoal.progress import Report
 
@@ -24,10 +26,12 @@ class MAP:
 
 
 def map_draws(
-    density: Density, settings: MAP, shape: tuple[int, int], seed: int, report: Report
+    density: Density | Hierarchy, settings: MAP, shape: tuple[int, int], seed: int, report: Report
 ) -> Draws:
     """The mode, as a single draw."""
     del settings, shape, seed  # one answer, nothing random
+    if isinstance(density, Hierarchy):
+        return _top_of(density, report)
     mode, t, settled = rough_mode(density)
     if density.prior.unknowns and density.coefficients <= LARGEST_DENSE:
         peak = marginal_peak(density, t, mode.beta, report, tolerance=0.05)
@@ -39,4 +43,16 @@ def map_draws(
         positions=np.asarray(position)[None, None],
         statistics={"log_posterior": height[None]},
         facts={"converged": settled and bool(mode.converged), "iterations": int(mode.steps)},
+    )
+
+
+def _top_of(density: Hierarchy, report: Report) -> Draws:
+    """The most probable unknowns with the coefficients integrated out, and these at their mode."""
+    top = marginal_top(density, report)
+    position = jnp.concatenate([top.xi, jnp.asarray(top.hyper)])
+    height = np.asarray(log_posteriors(density, position[None]))
+    return Draws(
+        positions=np.asarray(position)[None, None],
+        statistics={"log_posterior": height[None]},
+        facts={"converged": top.converged, "iterations": top.iterations},
     )

@@ -12,8 +12,12 @@ from scipy.optimize import OptimizeResult, minimize
 
 from shoal.posterior.curvature import curvature_diagonal, joint_corner
 from shoal.posterior.density import Density
+from shoal.posterior.hierarchy import Hierarchy
+from shoal.posterior.marginal import gaussian_around, marginal_top
 from shoal.posterior.mode import rough_mode
 from shoal.progress import Report
+
+Target = Density | Hierarchy
 
 WINDOW = 10
 """Iterations over which the change of the bound is judged."""
@@ -40,7 +44,7 @@ def base_noise(
 
 
 def mean_field(
-    density: Density,
+    density: Target,
     base_draws: int,
     tolerance: float,
     max_iterations: int,
@@ -52,7 +56,7 @@ def mean_field(
     Mean and log sd of each unknown are scaled by the Laplace sd, where the search starts.
     """
     size = density.dimension
-    mean, sd = _start(density)
+    mean, sd = _start(density, report)
     noise = jnp.asarray(base_noise(base_draws, size, generator))
     centre, scale = jnp.asarray(mean), jnp.asarray(sd)
 
@@ -60,7 +64,7 @@ def mean_field(
         return centre + scale * x[:size], jnp.log(scale) + x[size:]
 
     @eqx.filter_jit
-    def loss(model: Density, x: Float[Array, " twice"]) -> tuple[Array, Array]:
+    def loss(model: Target, x: Float[Array, " twice"]) -> tuple[Array, Array]:
         def value(y: Float[Array, " twice"]) -> Float[Array, ""]:
             return -_bound(model, *unscaled(y), noise)
 
@@ -97,7 +101,7 @@ def mean_field(
 
 
 def stochastic_mean_field(
-    density: Density, tolerance: float, max_iterations: int, seed: int, report: Report
+    density: Target, tolerance: float, max_iterations: int, seed: int, report: Report
 ) -> Approximation:
     """Fresh draws at every step and Stan's stopping rule, as the paper's program ran.
 
@@ -106,7 +110,7 @@ def stochastic_mean_field(
     """
     import optax  # noqa: PLC0415  (slow to load, and only needed here)
 
-    mean, sd = _start(density)
+    mean, sd = _start(density, report)
     optimiser = optax.adam(optax.exponential_decay(0.05, 1000, 0.5))
     centre, scale = jnp.asarray(mean), jnp.asarray(sd)
     parameters = (jnp.zeros_like(centre), jnp.log(scale))
@@ -126,7 +130,7 @@ def stochastic_mean_field(
             float(_jitted_bound(density, centre + scale * parameters[0], parameters[1], check))
         )
         if len(trace) > 1:  # Stan's bound has no part that costs do not change
-            size = abs(trace[-1] - float(density.log_passive))
+            size = abs(trace[-1] - _log_passive(density))
             changes.append(abs(trace[-1] - trace[-2]) / size)
             recent = changes[-WINDOW:]
             small = min(float(np.mean(recent)), float(np.median(recent))) < tolerance
@@ -155,7 +159,7 @@ def _stochastic_block(density, optimiser, centre, scale, parameters, state, keys
 
 
 def _bound(
-    density: Density,
+    density: Target,
     mean: Float[Array, " unknowns"],
     log_sd: Float[Array, " unknowns"],
     noise: Float[Array, "draws unknowns"],
@@ -169,10 +173,22 @@ def _bound(
 _jitted_bound = eqx.filter_jit(_bound)
 
 
+def _log_passive(density: Target) -> float:
+    """The part of the log posterior that no cost changes."""
+    if isinstance(density, Hierarchy):
+        passive = density.passive(jnp.asarray(density.start))
+        return float(passive.log_weight(density.digest))
+    return float(density.log_passive)
+
+
 def _start(
-    density: Density,
+    density: Target, report: Report
 ) -> tuple[Float[np.ndarray, " unknowns"], Float[np.ndarray, " unknowns"]]:
     """The mode at a plausible precision, and sds from the curvature's diagonal."""
+    if isinstance(density, Hierarchy):
+        around = gaussian_around(density, marginal_top(density, report), report)
+        inverse = np.linalg.inv(around.matrix)
+        return around.centre, (inverse**2).sum(axis=0) ** -0.5
     mode, t, _ = rough_mode(density)
     position = density.join(mode.beta, jnp.asarray(t))
     curvature = curvature_diagonal(density, mode.beta) + density.prior.precision(t)

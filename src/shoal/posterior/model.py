@@ -1,26 +1,30 @@
 """A model of what animals want: states, passive dynamics, basis, discount, prior."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
-from shoal.basis import Basis, BasisOperator, Identity
+from shoal.basis import Basis, BasisOperator, Identity, ScaledBasis
 from shoal.errors import InputError, checked_seed
 from shoal.lmdp.policies import checked_discount
-from shoal.passive import PassiveOperator, as_operator
+from shoal.passive import Empirical, PassiveFamily, PassiveOperator, as_family, as_operator
+from shoal.passive.narrowness import narrow_axes
 from shoal.posterior.advi import ADVI, advi_draws
 from shoal.posterior.density import Density
 from shoal.posterior.draws import Draws
 from shoal.posterior.fit import Fit
+from shoal.posterior.hierarchy import Hierarchy, PaperBasis
 from shoal.posterior.laplace import Laplace, laplace_draws
 from shoal.posterior.map import MAP, map_draws
 from shoal.posterior.nuts import NUTS, nuts_draws
 from shoal.posterior.prior import Prior
 from shoal.progress import Report, reporting
 from shoal.states import StateSpace, Transitions
+from shoal.tracks.record import warn
 
 Method = MAP | Laplace | ADVI | NUTS
 
@@ -43,9 +47,11 @@ class Model:
         The states.
     passive
         What animals do without preferences: ``Uniform()``, ``RandomWalk(sd)``,
-        ``TurningMixture(turns, sd)``, a matrix, a SciPy sparse matrix or an object of your own.
+        ``TurningMixture(turns, sd)``, ``TurnCoupled()``, whose numbers are learned, a matrix, a
+        SciPy sparse matrix or an object of your own.
     basis
-        How the cost-to-go is written down: ``Identity()``, ``Gaussian(every)``, ``Bisquare()``, …
+        How the cost-to-go is written down: ``Smooth()`` with scales and lengths that are learned,
+        ``Identity()``, ``Gaussian(every)``, ``Bisquare()``, …
     discount
         γ in [0, 1]; the paper has 1.
     prior
@@ -79,14 +85,25 @@ class Model:
         if not isinstance(self.basis, Basis) or isinstance(self.basis, type):
             raise InputError(
                 "a basis is Identity(), Gaussian(...), Bisquare(...), Fourier(...), VonMises(...), "
-                f"Product(...) or an object with on(space); got {type(self.basis).__name__}"
+                "Smooth(), Flat(), Product(...) or an object with on(space); got "
+                f"{type(self.basis).__name__}"
             )
 
     def operator(self) -> PassiveOperator:
         """The passive dynamics on this model's states."""
         return as_operator(self.passive, self.space)
 
-    def density(self, transitions: Any) -> Density:
+    @cached_property
+    def family(self) -> PassiveFamily:
+        """The passive dynamics with what is unknown about them."""
+        return as_family(self.passive, self.space)
+
+    @property
+    def hierarchical(self) -> bool:
+        """Whether more is unknown than coefficients and their precision."""
+        return hasattr(self.basis, "scaled") or self.family.count > 0
+
+    def density(self, transitions: Any, warm: Any = None) -> Density | Hierarchy:
         """The posterior density, after checking that model and transitions fit together."""
         if not isinstance(transitions, Transitions):
             raise InputError(
@@ -102,6 +119,15 @@ class Model:
             raise InputError(
                 "there are no transitions to learn from: give sequences of two or more"
             )
+        if isinstance(self.passive, Empirical) and self.passive.transitions.lag != transitions.lag:
+            warn(
+                f"the passive dynamics were counted at a lag of {self.passive.transitions.lag} "
+                f"frames, the transitions at {transitions.lag}"
+            )
+        for sentence in narrow_axes(self.passive, self.space):
+            warn(sentence)
+        if self.hierarchical:
+            return self._hierarchy(transitions, warm)
         passive = self.operator()
         log_passive = _checked_log_passive(passive, transitions, self.space)
         basis = self.basis.on(self.space)
@@ -118,6 +144,28 @@ class Model:
             prior=self.prior,
         )
 
+    def _hierarchy(self, transitions: Transitions, warm: Any) -> Hierarchy:
+        scaled = self._scaled_basis(transitions)
+        typical = self.family.at(jnp.zeros(self.family.count))
+        _checked_log_passive(typical, transitions, self.space)
+        return Hierarchy(
+            family=self.family,
+            basis=scaled,
+            arrivals=jnp.asarray(transitions.arrivals, dtype=float),
+            departures=jnp.asarray(transitions.departures, dtype=float),
+            discount=jnp.asarray(float(self.discount)),
+            digest=typical.digest(transitions),
+            warm=None if warm is None else jnp.asarray(warm),
+        )
+
+    def _scaled_basis(self, transitions: Transitions) -> ScaledBasis:
+        if hasattr(self.basis, "scaled"):
+            scaled: ScaledBasis = self.basis.scaled(self.space)
+            return scaled
+        basis = self.basis.on(self.space)
+        _check_support(basis.support(), transitions, self.space)
+        return PaperBasis(basis.map, self.prior)
+
     def fit(
         self,
         transitions: Any,
@@ -127,6 +175,7 @@ class Model:
         draws: Any = 1000,
         seed: Any = 0,
         progress: bool | Report | None = None,
+        start: Fit | None = None,
     ) -> Fit:
         """The posterior of the cost-to-go given counted transitions.
 
@@ -143,6 +192,8 @@ class Model:
             The same seed gives the same result.
         progress
             Whether to show a bar; by default only on a terminal.
+        start
+            A fit of the same model to similar transitions, from which searches begin.
         """
         settings, drawing = _resolved(method)
         for count in (chains, draws):
@@ -152,10 +203,11 @@ class Model:
                     f"got {chains!r} and {draws!r}"
                 )
         seed = checked_seed(seed)
-        density = self.density(transitions)
+        density = self.density(transitions, None if start is None else start.centre)
         with reporting(progress) as report:
             drawn = drawing(density, settings, (chains, draws), seed, report)
-        return Fit.of(self, transitions, density, settings, drawn, seed)
+        fit = Fit.of(self, transitions, density, settings, drawn, seed)
+        return replace(fit, centre=drawn.centre)
 
 
 def _resolved(method: str | Method) -> tuple[Method, Callable[..., Draws]]:

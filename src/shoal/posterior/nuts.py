@@ -16,9 +16,15 @@ from jaxtyping import Array, Bool, Float, Int, Key
 from shoal.errors import InputError
 from shoal.posterior.density import Density
 from shoal.posterior.draws import Draws
+from shoal.posterior.hierarchy import Hierarchy
+from shoal.posterior.linear_coordinates import LinearCoordinates
+from shoal.posterior.marginal import gaussian_around, marginal_top
 from shoal.posterior.mode import rough_mode
 from shoal.posterior.whitening import Whitening, whitening
 from shoal.progress import Report
+
+Target = Density | Hierarchy
+Coordinates = Whitening | LinearCoordinates
 
 CHUNK = 25
 """Draws between two reports of progress; one compiled program runs them all."""
@@ -33,7 +39,8 @@ class NUTS:
     warmup
         Draws per chain that adapt the sampler and are discarded.
     target_acceptance
-        Raise it (0.9, 0.95) where divergences are reported.
+        Raise it where divergences are reported. By default 0.8, or 0.95 where scales and passive
+        dynamics are unknown, too.
     max_tree_depth
         At most 2^depth steps per draw.
     workers
@@ -41,7 +48,7 @@ class NUTS:
     """
 
     warmup: int = 500
-    target_acceptance: float = 0.8
+    target_acceptance: float | None = None
     max_tree_depth: int = 10
     workers: int | None = None
 
@@ -49,7 +56,7 @@ class NUTS:
         """Check the settings."""
         if self.warmup < 50:
             raise InputError(f"NUTS needs a warm-up of 50 draws or more, got {self.warmup}")
-        if not 0 < self.target_acceptance < 1:
+        if self.target_acceptance is not None and not 0 < self.target_acceptance < 1:
             raise InputError(
                 f"target acceptance lies between 0 and 1, got {self.target_acceptance}"
             )
@@ -57,6 +64,13 @@ class NUTS:
             raise InputError(f"at least 1 chain runs at a time, got workers={self.workers}")
         if not 1 <= self.max_tree_depth <= 20:
             raise InputError(f"a tree depth lies between 1 and 20, got {self.max_tree_depth}")
+
+
+def acceptance(settings: NUTS, density: Target) -> float:
+    """The target acceptance, chosen by what is unknown where it is not given."""
+    if settings.target_acceptance is not None:
+        return settings.target_acceptance
+    return 0.95 if isinstance(density, Hierarchy) else 0.8
 
 
 class Chain(NamedTuple):
@@ -79,7 +93,7 @@ class Visit(NamedTuple):
 
 
 def nuts_draws(
-    density: Density, settings: NUTS, shape: tuple[int, int], seed: int, report: Report
+    density: Target, settings: NUTS, shape: tuple[int, int], seed: int, report: Report
 ) -> Draws:
     """Draws (chains × draws) from the posterior.
 
@@ -92,12 +106,12 @@ def nuts_draws(
     pilot, tuning = settings.warmup // 2, settings.warmup - settings.warmup // 2
     runner = _Runner(settings, chains * (settings.warmup + draws), report)
 
-    coordinates = _first_coordinates(density)
+    coordinates = _first_coordinates(density, report)
     starts = [begin(density, coordinates, _scatter(key, density), settings) for key in keys[0]]
     _, visits = runner.run(density, coordinates, starts, keys[0], pilot, adapting=True)
     places = np.stack([visit.position[pilot // 2 :] for visit in visits])
 
-    coordinates = _recentred(density, places)
+    coordinates = _recentred(density, coordinates, places)
     starts = [
         begin(density, coordinates, coordinates.inverse(jnp.asarray(place[-1])), settings)
         for place in places
@@ -107,19 +121,27 @@ def nuts_draws(
     return _collected(visits, adapted, settings)
 
 
-def _first_coordinates(density: Density) -> Whitening:
-    """From the mode of β at the most probable t."""
+def _first_coordinates(density: Target, report: Report) -> Coordinates:
+    """From the mode of the coefficients at the most probable other unknowns."""
+    if isinstance(density, Hierarchy):
+        top = marginal_top(density, report)
+        return LinearCoordinates.of(density, gaussian_around(density, top, report))
     mode, t, _ = rough_mode(density)
     return whitening(density, density.join(mode.beta, jnp.asarray(np.float64(t))))
 
 
-def _recentred(density: Density, places: Float[np.ndarray, "chain draw unknowns"]) -> Whitening:
+def _recentred(
+    density: Target, before: Coordinates, places: Float[np.ndarray, "chain draw unknowns"]
+) -> Coordinates:
     """From the means of what the pilot draws found."""
+    if isinstance(density, Hierarchy):
+        assert isinstance(before, LinearCoordinates)
+        return before.adapted(places)
     spread = float(places[..., -1].std()) if density.prior.unknowns else None
     return whitening(density, jnp.asarray(places.mean(axis=(0, 1))), spread)
 
 
-def _scatter(key: Key[Array, ""], density: Density) -> Float[Array, " unknowns"]:
+def _scatter(key: Key[Array, ""], density: Target) -> Float[Array, " unknowns"]:
     """A start for each chain, as spread out as the approximation says the posterior is."""
     return jax.random.normal(jax.random.fold_in(key, 2**31), (density.dimension,))
 
@@ -142,8 +164,8 @@ class _Runner:
 
     def run(
         self,
-        density: Density,
-        coordinates: Whitening,
+        density: Target,
+        coordinates: Coordinates,
         chains: list[Chain],
         keys: Key[Array, " chain"],
         count: int,
@@ -160,7 +182,7 @@ class _Runner:
                 keys,
                 jnp.asarray(size),
                 jnp.asarray(adapting),
-                self.settings.target_acceptance,
+                acceptance(self.settings, density),
                 self.settings.max_tree_depth,
             )
 
@@ -195,21 +217,21 @@ def _draw_keys(key: Key[Array, ""], first: int) -> Key[Array, " chunk"]:
     return jax.vmap(jax.random.fold_in, (None, 0))(key, first + jnp.arange(CHUNK))
 
 
-def _target(density: Density, coordinates: Whitening) -> Callable[[Array], Array]:
+def _target(density: Target, coordinates: Coordinates) -> Callable[[Array], Array]:
     """The log posterior as a function of u."""
     return lambda u: density.log_posterior(coordinates.position(u)) + coordinates.log_volume(u)
 
 
 @eqx.filter_jit
 def begin(
-    density: Density, coordinates: Whitening, u: Float[Array, " unknowns"], settings: NUTS
+    density: Target, coordinates: Coordinates, u: Float[Array, " unknowns"], settings: NUTS
 ) -> Chain:
     """A chain at u, with a first guess of the step size."""
     import blackjax  # noqa: PLC0415  (slow to load, and only needed here)
     from blackjax.adaptation.step_size import dual_averaging_adaptation  # noqa: PLC0415
 
     state = blackjax.nuts.init(u, _target(density, coordinates))
-    start, _, _ = dual_averaging_adaptation(settings.target_acceptance)
+    start, _, _ = dual_averaging_adaptation(acceptance(settings, density))
     chain = Chain(state, start(1.2 * u.size**-0.25))
     # types that do not change from draw to draw, or the sampler would be compiled twice
     return jax.tree.map(
@@ -219,8 +241,8 @@ def begin(
 
 @eqx.filter_jit
 def advance(
-    density: Density,
-    coordinates: Whitening,
+    density: Target,
+    coordinates: Coordinates,
     chain: Chain,
     keys: Key[Array, " chunk"],
     count: Int[Array, ""],

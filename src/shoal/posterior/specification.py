@@ -3,9 +3,16 @@
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from shoal.basis import Bisquare, Fourier, Gaussian, Identity, Product, VonMises
+from shoal.basis import Bisquare, Flat, Fourier, Gaussian, Identity, Product, Smooth, VonMises
 from shoal.errors import InputError
-from shoal.passive import RandomWalk, TurningMixture, Uniform
+from shoal.passive import (
+    RandomWalk,
+    TurnCoupled,
+    TurningMixture,
+    Uniform,
+    Unknown,
+    WalkMixture,
+)
 from shoal.posterior.prior import Prior
 from shoal.states import (
     Bearing,
@@ -47,14 +54,23 @@ KNOWN: dict[str, type] = {
         Uniform,
         RandomWalk,
         TurningMixture,
+        TurnCoupled,
+        WalkMixture,
+        Unknown,
         Identity,
         Gaussian,
         Bisquare,
         Fourier,
         VonMises,
+        Smooth,
+        Flat,
         Prior,
     )
 }
+
+
+INSIDE = (Rectangle, Circle, Periodic, Unknown)
+"""Specifications that stand inside others."""
 
 
 class Unreadable:
@@ -85,21 +101,24 @@ def described(specification: Any) -> dict[str, Any]:
         return {"kind": "Product", "factors": [described(part) for part in specification.factors]}
     if KNOWN.get(kind) is type(specification) and is_dataclass(specification):
         values = {part.name: getattr(specification, part.name) for part in fields(specification)}
-        nested = {
-            name: described(value) if type(value) in (Rectangle, Circle, Periodic) else value
-            for name, value in values.items()
-        }
-        return {"kind": kind, **nested}
+        return {"kind": kind, **{name: _nested(value) for name, value in values.items()}}
     if isinstance(specification, Custom):  # a file keeps the axis, not the function
         return described(specification.axis)
     return {"kind": "Unreadable", "words": repr(specification)[:200]}
+
+
+def _nested(value: Any) -> Any:
+    """Specifications inside specifications described, too."""
+    if isinstance(value, tuple):
+        return [_nested(part) for part in value]
+    return described(value) if type(value) in INSIDE else value
 
 
 def _tidy(value: Any) -> Any:
     """Lists as tuples, and specifications inside specifications restored."""
     if isinstance(value, dict):
         return restored(value)
-    return tuple(value) if isinstance(value, list) else value
+    return tuple(_tidy(part) for part in value) if isinstance(value, list) else value
 
 
 def restored(description: Any) -> Any:

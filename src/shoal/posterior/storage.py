@@ -2,6 +2,7 @@
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ import xarray as xr
 
 from shoal.errors import InputError
 from shoal.files import write_whole
-from shoal.passive import MatrixDynamics, PassiveOperator, SparseDynamics
+from shoal.passive import MatrixDynamics, PassiveOperator, SparseDynamics, TurnCoupled
+from shoal.passive.turn_coupled import turn_effects
 from shoal.posterior.fit import SAMPLING, Fit
 from shoal.posterior.model import Model
 from shoal.posterior.specification import described, plain, restored
@@ -149,7 +151,10 @@ def _plain(value: Any) -> Any:
 
 def _stored_passive(model: Model) -> tuple[dict[str, Any], xr.Dataset | None]:
     """A description, and the matrix where the dynamics are one."""
-    description = described(model.passive)
+    passive = model.passive
+    if isinstance(passive, TurnCoupled):  # a file may not hold what its features say of turns
+        passive = replace(passive, effects=turn_effects(model.space, passive.effects))
+    description = described(passive)
     if description["kind"] != "Unreadable":
         return description, None
     operator = model.operator()

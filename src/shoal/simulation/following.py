@@ -1,5 +1,6 @@
 """Animals that follow a policy: among turns, each weighted by p* of the joint state it leads to."""
 
+from abc import abstractmethod
 from typing import Any
 
 import equinox as eqx
@@ -12,7 +13,7 @@ from shoal.errors import InputError
 from shoal.passive import MatrixDynamics, PassiveOperator, PerAxisDynamics, SparseDynamics
 from shoal.passive.uniform import UniformDynamics
 from shoal.simulation.behaviour import Behaviour, Choice, View
-from shoal.simulation.lines import Lines
+from shoal.simulation.lines import Circles, Lines, Located, slices
 from shoal.states import Custom, Interval, Speed, StateSpace, TurningAngle
 
 RULES = ("stochastic", "least-cost", "passive")
@@ -23,40 +24,97 @@ FOLDED = (
 )
 
 
-class FollowPolicy(Behaviour):
+class ChooseTurns(Behaviour):
     """One turn changes every angle at once, so an animal chooses among turns.
 
-    The turns lie a bin apart, all round; under the stochastic rule each animal's grid of turns is
-    shifted at random by up to half a bin every time, since a bin says no more. An animal that has
-    no state, as it sees nobody, has no preference either and turns by the passive dynamics; one
-    that has no turn it could make by them goes straight on.
+    The turns lie a step apart, all round; under the stochastic rule each animal's grid of turns is
+    shifted at random by up to half a step every time. An animal that has no state, as it sees
+    nobody, has no preference either and turns by the passive dynamics; one that has no turn it
+    could make by them goes straight on.
 
     Attributes
     ----------
     lines
         Which states the turns from any state lead to.
-    log_z
-        −γ v along these lines, one array for each draw.
-    log_passive
-        Log p̄ of going from a bin along the line, for each axis that turns; empty where P̄ is
-        uniform.
-    whole
-        P̄ where it has no such form.
     draw
         Which draw each group of a batch lives by.
     rule
         ``"stochastic"``, ``"least-cost"`` or ``"passive"``.
     between
-        Whether turns are shifted at random, or are always multiples of a bin.
+        Whether turns are shifted at random, or are always multiples of a step.
+    """
+
+    lines: Circles
+    draw: Int[Array, " groups"]
+    rule: str = eqx.field(static=True)
+    between: bool = eqx.field(static=True)
+
+    @abstractmethod
+    def log_chances(self, found: Located, group: Int[Array, ""]) -> Float[Array, "n turns"]:
+        """Log weights of turns without preferences, up to a number for each animal."""
+
+    @abstractmethod
+    def log_preferences(
+        self, found: Located, ends: Int[Array, "n turns"], group: Int[Array, ""]
+    ) -> Float[Array, "n turns"]:
+        """How much more each turn is wanted, as a logarithm."""
+
+    def decide(self, key: Key[Array, ""], view: View, group: Int[Array, ""]) -> Choice:
+        """A turn for every animal, with the state it is in and the one that the turn leads to."""
+        # a row for each animal: its numbers do not depend on how many others there are
+        shift, pick = jax.random.uniform(key, (view.headings.shape[0], 2)).T
+        offset = shift - 0.5 if self.between else jnp.zeros_like(shift)
+        log_weight, turns, ends, origin = self.weighed(view, offset, group)
+        stuck = jnp.isneginf(log_weight.max(axis=1))  # P̄ has no turn: straight on, without a state
+        ahead = jnp.arange(turns.shape[1]) == turns.shape[1] // 2
+        log_weight = jnp.where(stuck[:, None], jnp.where(ahead, 0.0, -jnp.inf), log_weight)
+        origin = jnp.where(stuck, -1, origin)
+        if self.rule == "least-cost":
+            best = log_weight >= log_weight.max(axis=1, keepdims=True) - 1e-9
+            log_weight = jnp.where(best, 0.0, -jnp.inf)  # ties at random
+        chosen = _sampled(log_weight, pick)[:, None]
+        turn = jnp.where(stuck, 0.0, jnp.take_along_axis(turns, chosen, axis=1)[:, 0])
+        state = jnp.take_along_axis(ends, chosen, axis=1)[:, 0]
+        return Choice(turn, origin, jnp.where(origin >= 0, state, -1))
+
+    def weighed(
+        self, view: View, offset: Float[Array, " n"], group: Int[Array, ""]
+    ) -> tuple[Float[Array, "n turns"], Float[Array, "n turns"], Int[Array, "n turns"], Array]:
+        """Log weights of turns, the turns, the states they lead to, and each animal's own state.
+
+        The weights are right up to a factor for each animal.
+        """
+        values, known = _defined(self.lines.space, view)
+        found = self.lines.located(values, offset)
+        ends = self.lines.ends(found)
+        log_weight = self.log_chances(found, group)
+        if self.rule != "passive":
+            preference = self.log_preferences(found, ends, group)
+            log_weight = log_weight + jnp.where(known[:, None], preference, 0.0)
+        count = self.lines.count
+        turns = self.lines.step * (jnp.arange(count) - count // 2 + offset[:, None])
+        origin = _code(found.here, self.lines.space.shape)
+        return log_weight, turns, ends, jnp.where(known, origin, -1)
+
+
+class FollowPolicy(ChooseTurns):
+    """Turns a bin apart, each weighted by p* of the joint state it leads to.
+
+    Attributes
+    ----------
+    log_z
+        −γ v along the lines, one array for each draw.
+    log_passive
+        Log p̄ of going from a bin along the line, for each axis that turns; empty where P̄ is
+        uniform.
+    whole
+        P̄ where it has no such form.
     """
 
     lines: Lines
     log_z: Float[Array, "draws lines places"]
     log_passive: tuple[Float[Array, "_ places"], ...]
     whole: PassiveOperator | None
-    draw: Int[Array, " groups"]
-    rule: str = eqx.field(static=True)
-    between: bool = eqx.field(static=True)
 
     @classmethod
     def of(
@@ -82,60 +140,30 @@ class FollowPolicy(Behaviour):
                 raise InputError(FOLDED.format(space.axes[number].name))
         along = jnp.asarray(log_z)[:, lines.states]
         shifted = between and rule != "least-cost"
-        return cls(lines, along, tables, whole, jnp.asarray(draw), rule, shifted)
+        return cls(lines, jnp.asarray(draw), rule, shifted, along, tables, whole)
 
-    def decide(self, key: Key[Array, ""], view: View, group: Int[Array, ""]) -> Choice:
-        """A turn for every animal, with the state it is in and the one that the turn leads to."""
-        # a row for each animal: its numbers do not depend on how many others there are
-        shift, pick = jax.random.uniform(key, (view.headings.shape[0], 2)).T
-        offset = shift - 0.5 if self.between else jnp.zeros_like(shift)
-        log_weight, turns, ends, origin = self.weighed(view, offset, group)
-        stuck = jnp.isneginf(log_weight.max(axis=1))  # P̄ has no turn: straight on, without a state
-        ahead = jnp.arange(turns.shape[1]) == turns.shape[1] // 2
-        log_weight = jnp.where(stuck[:, None], jnp.where(ahead, 0.0, -jnp.inf), log_weight)
-        origin = jnp.where(stuck, -1, origin)
-        if self.rule == "least-cost":
-            best = log_weight >= log_weight.max(axis=1, keepdims=True) - 1e-9
-            log_weight = jnp.where(best, 0.0, -jnp.inf)  # ties at random
-        chosen = _sampled(log_weight, pick)[:, None]
-        turn = jnp.where(stuck, 0.0, jnp.take_along_axis(turns, chosen, axis=1)[:, 0])
-        state = jnp.take_along_axis(ends, chosen, axis=1)[:, 0]
-        return Choice(turn, origin, jnp.where(origin >= 0, state, -1))
-
-    def weighed(
-        self, view: View, offset: Float[Array, " n"], group: Int[Array, ""]
-    ) -> tuple[Float[Array, "n turns"], Float[Array, "n turns"], Int[Array, "n turns"], Array]:
-        """Log weights of turns, the turns, the states they lead to, and each animal's own state.
-
-        The weights are p* of the state that a turn leads to, up to a factor for each animal.
-        """
-        values, known = _defined(self.lines.space, view)
-        line, begin, here, round_ = self.lines.located(values, offset)
-        count = self.lines.count
-        log_weight = self._log_passive(line, begin, here, round_)
-        if self.rule != "passive":
-            draw = jnp.broadcast_to(self.draw[group], line.shape)
-            preference = _slices(self.log_z, (draw, line), begin[0], count)
-            log_weight = log_weight + jnp.where(known[:, None], preference, 0.0)
-        turns = self.lines.step * (jnp.arange(count) - count // 2 + offset[:, None])
-        ends = _slices(self.lines.states, (line,), begin[0], count)
-        origin = _code(here, self.lines.space.shape)
-        return log_weight, turns, ends, jnp.where(known, origin, -1)
-
-    def _log_passive(
-        self, line: Int[Array, " n"], begin: list[Array], here: list[Array], round_: list[Array]
-    ) -> Float[Array, "n turns"]:
+    def log_chances(self, found: Located, group: Int[Array, ""]) -> Float[Array, "n turns"]:
         """Log p̄ of the state that each turn leads to, but for what is the same for all turns."""
         count = self.lines.count
         if self.whole is not None:
-            ends = _slices(self.lines.states, (line,), begin[0], count)
-            origins = jnp.broadcast_to(_code(here, self.whole.shape)[:, None], ends.shape)
+            ends = self.lines.ends(found)
+            origins = jnp.broadcast_to(_code(found.here, self.whole.shape)[:, None], ends.shape)
             return self.whole.log_probability(origins.ravel(), ends.ravel()).reshape(ends.shape)
-        total = jnp.zeros((line.shape[0], count))
+        total = jnp.zeros((found.line.shape[0], count))
         for place, table in enumerate(self.log_passive):
-            now = round_[place]
-            total = total + _slices(table, (now,), begin[place], count)
+            now = found.round_[place]
+            total = total + slices(table, (now,), found.begin[place], count)
         return total
+
+    def log_preferences(
+        self, found: Located, ends: Int[Array, "n turns"], group: Int[Array, ""]
+    ) -> Float[Array, "n turns"]:
+        """−γ v of the state that each turn leads to."""
+        draw = jnp.broadcast_to(self.draw[group], found.line.shape)
+        wanted: Float[Array, "n turns"] = slices(
+            self.log_z, (draw, found.line), found.begin[0], self.lines.count
+        )
+        return wanted
 
 
 def perceived(space: StateSpace, view: View) -> list[Float[Array, " individuals"]]:
@@ -178,19 +206,6 @@ def _defined(space: StateSpace, view: View) -> tuple[list[Float[Array, " n"]], B
             whole = jnp.clip(whole, axis.edges[0], axis.edges[-1])
         found.append(whole)
     return found, known
-
-
-def _slices(
-    table: Any, rows: tuple[Int[Array, " n"], ...], begin: Int[Array, " n"], count: int
-) -> Any:
-    """For each animal a run of one row of a table."""
-    ahead = (1,) * len(rows)
-
-    def one(where: tuple[Array, ...]) -> Array:
-        return jax.lax.dynamic_slice(table, where, (*ahead, count)).ravel()
-
-    whole = [index.astype(jnp.int32) for index in (*rows, begin)]
-    return jax.vmap(one)(tuple(whole))
 
 
 def _code(bins: list[Array], shape: tuple[int, ...]) -> Int[Array, " n"]:

@@ -12,7 +12,7 @@ from shoal.progress import Report, reporting
 from shoal.simulation.batches import Course, Outcome, run_designs
 from shoal.simulation.behaviour import Behaviour
 from shoal.simulation.designs import Design, Surroundings
-from shoal.simulation.following import RULES, FollowPolicy, checked_space
+from shoal.simulation.following import RULES, ChooseTurns, checked_space
 from shoal.simulation.policy import Policy, warn_of_radius
 from shoal.states import Custom, StateSpace
 from shoal.tracks import Collection, Periodic, Tracks
@@ -191,7 +191,7 @@ def simulated_designs(
 
 
 def _run(
-    behaviour: FollowPolicy,
+    behaviour: ChooseTurns,
     designs: Sequence[Design],
     replicates: int,
     seed: int,

@@ -13,7 +13,8 @@ from shoal.lmdp.policies import as_grid, checked_discount
 from shoal.passive import Passive, PassiveOperator, as_operator
 from shoal.posterior import Fit
 from shoal.simulation.designs import Design, Surroundings
-from shoal.simulation.following import FollowPolicy
+from shoal.simulation.following import ChooseTurns, FollowPolicy
+from shoal.simulation.turning import CoupledTurns, FollowTurns
 from shoal.states import Custom, Folded, Scene, StateSpace
 from shoal.tracks import Periodic
 from shoal.tracks.record import warn
@@ -21,11 +22,15 @@ from shoal.tracks.record import warn
 
 @dataclass(frozen=True, eq=False)
 class Policy:
-    """What animals live by: states, passive dynamics, one or more costs-to-go, a discount."""
+    """What animals live by: states, passive dynamics, one or more costs-to-go, a discount.
+
+    Where the passive dynamics are turns, ``turns`` says how far animals turn.
+    """
 
     space: StateSpace
     passive: PassiveOperator
     log_z: Float[np.ndarray, "draws J"]
+    turns: CoupledTurns | None = None
 
     @classmethod
     def of(cls, given: Any, passive: Any, space: Any, discount: float, draws: str) -> "Policy":
@@ -56,7 +61,9 @@ class Policy:
                 f"a policy over {operator.size} states does not fit a space of {space.size}"
             )
         grid = np.asarray(as_grid(values, operator, "cost_to_go")).reshape(1, -1)
-        return cls(space, _unfolded(passive, operator, space), -checked_discount(discount) * grid)
+        log_z = -checked_discount(discount) * grid
+        turns = CoupledTurns.of(passive, space)
+        return cls(space, _unfolded(passive, operator, space), log_z, turns)
 
     @classmethod
     def _of_fit(cls, fit: Fit, passive: Any, space: Any, draws: str) -> "Policy":
@@ -71,8 +78,9 @@ class Policy:
         if draws == "mean":
             costs = costs.mean(axis=0, keepdims=True)
         chosen = fit.model.space if space is None else space
-        passive = _unfolded(fit.model.passive, fit.model.operator(), chosen)
-        return cls(chosen, passive, -float(fit.model.discount) * costs)
+        passive = _unfolded(fit.passive, fit.operator, chosen)
+        turns = CoupledTurns.of_fit(fit, draws)
+        return cls(chosen, passive, -float(fit.model.discount) * costs, turns)
 
     def targets(self) -> list[Any]:
         """The targets of its features, fixed points and names."""
@@ -117,7 +125,7 @@ class Policy:
         rule: str = "stochastic",
         between: bool = True,
         together: bool = False,
-    ) -> tuple[FollowPolicy, list[Design]]:
+    ) -> tuple[ChooseTurns, list[Design]]:
         """The behaviour of so many groups, and designs with the targets that it needs.
 
         Every group has a draw of its own, or with ``together`` all groups of a replicate share one.
@@ -128,8 +136,11 @@ class Policy:
         else:
             draw = _dealt(len(self.log_z), replicates * len(designs), seed)
         used, which = np.unique(draw, return_inverse=True)
-        made = FollowPolicy.of(space, self.passive, self.log_z[used], which, rule, between)
-        return made, placed
+        log_z = self.log_z[used]
+        if self.turns is not None:
+            turns = self.turns.only(used)
+            return FollowTurns.of(space, turns, log_z, which, rule, between), placed
+        return FollowPolicy.of(space, self.passive, log_z, which, rule, between), placed
 
 
 def _unfolded(passive: Any, operator: PassiveOperator, space: StateSpace) -> PassiveOperator:

@@ -15,6 +15,7 @@ RESERVED = frozenset(
         *("chain", "draw", "state", "coefficient", "pair", "iteration", "quantile"),
         *("from", "to", "row", "column", "entry", "probability"),
         *("cost_to_go", "state_cost", "precision", "coefficients", "arrivals", "departures"),
+        *("parameter", "parameters"),
         *("origin", "destination", "count"),
         *("mean", "sd", "lower", "upper", "r_hat", "ess_bulk", "ess_tail"),
     }

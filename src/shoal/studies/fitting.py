@@ -7,17 +7,23 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from shoal.basis import Flat
+from shoal.checks.candidates import paper_walk
 from shoal.figures import cost_lines, save_figure
 from shoal.figures.lines import Curve, Panel, marginal_lines
 from shoal.figures.maps import CostMap, cost_map
 from shoal.figures.trajectories import trajectories
 from shoal.files import make_folder
 from shoal.posterior import NUTS, Fit, Model
+from shoal.progress import reporting
 from shoal.report.page import Note, Page, Picture, write_page
+from shoal.studies.choosing import PassiveChoice, choose_passive
 from shoal.studies.estimates import curve_of, marginal
 from shoal.studies.reading import Reading, ReadingSettings
 from shoal.studies.words import basis_of, passive_of
 from shoal.tracks.readers import OpenTracks
+
+STREAMED = "the paper's walk: streamed tracks cannot be held out, name others with --passive"
 
 
 @dataclass(frozen=True)
@@ -26,8 +32,8 @@ class FitSettings(ReadingSettings):
 
     command: ClassVar[str] = "fit"
     # model
-    passive: str = "random-walk"
-    basis: str = "bisquare"
+    passive: str = "auto"
+    basis: str = "smooth"
     discount: float = 1.0
     # inference
     method: str = "nuts"
@@ -47,8 +53,19 @@ class FitRun(Reading):
     def model(self) -> Model:
         """What is assumed."""
         s = self.settings
-        passive = passive_of(s.passive, self.space)
-        return Model(self.space, passive, basis_of(s.basis), s.discount)
+        basis, chosen = basis_of(s.basis), self.passive_choice
+        passive = passive_of(s.passive, self.space) if chosen is None else chosen.passive
+        return Model(self.space, passive, basis, s.discount)
+
+    @cached_property
+    def passive_choice(self) -> PassiveChoice | None:
+        """The passive dynamics that the tracks speak for, where they are left to them."""
+        if self.settings.passive != "auto":
+            return None
+        if isinstance(self.tracks, OpenTracks):
+            return PassiveChoice(paper_walk(self.space), STREAMED, {})
+        with reporting(self.progress) as report:
+            return choose_passive(self.counts, report)
 
     @cached_property
     def fit(self) -> Fit:
@@ -93,12 +110,32 @@ class FitRun(Reading):
         """What was read, counted and inferred, a row each."""
         rows = [
             *self.rows(),
-            ("passive dynamics", repr(self.model.passive)),
+            ("passive dynamics", repr(self.fit.passive)),
+            *([("  chosen", self.passive_choice.sentence)] if self.passive_choice else []),
             ("basis", repr(self.model.basis)),
             ("fit", repr(self.fit)),
+            *self._learned(),
             *((name, value) for name, value in self._best()),
         ]
         return [{"what": name, "found": value} for name, value in rows]
+
+    def _learned(self) -> list[tuple[str, str]]:
+        """Unknowns of passive dynamics and basis, and how much each effect matters."""
+        rows = []
+        draws = self.fit.parameters
+        for number, name in enumerate(draws.coords.get("parameter", np.array([])).values):
+            values = draws.values[..., number].ravel()
+            low, high = np.quantile(values, [0.025, 0.975])
+            words = f"{values.mean():.3g} [{low:.3g}, {high:.3g}]"
+            rows.append((str(name), words if values.size > 1 else f"{values.mean():.3g}"))
+        if len(self.space.axes) > 1 and not isinstance(self.model.basis, Flat):
+            effects = self.fit.effects()
+            rows += [
+                (f"effect of {row['effect']}", f"{row['share of variance']} of the variance")
+                for row in effects.table()
+            ]
+            rows.append(("what matters", effects.sentence()))
+        return rows
 
     def _best(self) -> list[tuple[str, str]]:
         """The cheapest state, and how much each axis matters."""
@@ -131,6 +168,8 @@ class FitRun(Reading):
             "state_cost": "state cost $r$ (nats per step)",
         }
         drawn: dict[str, tuple[Any, str]] = {}
+        if isinstance(self.model.basis, Flat):
+            labels = {}  # there are no costs to draw
         for what, label in labels.items():
             words = what.replace("_", "-")
             if len(self.space.axes) == 2:
@@ -141,8 +180,9 @@ class FitRun(Reading):
                 panels = [Panel("", [curve])]
                 figure = cost_lines(self.space.axes[0], panels, self.counts.arrivals, label)
                 drawn[what.replace("_", "-")] = (figure, _LINE)
-        else:
+        elif labels:
             drawn["marginals"] = (self._marginal_figure(labels["cost_to_go"]), _MARGINAL)
+            drawn["effects"] = (self._effect_figure(), _EFFECTS)
         if not isinstance(self.tracks, OpenTracks):
             drawn["tracks"] = (trajectories(list(self.tracks), self.target), _TRACKS)
         pictures = {}
@@ -152,6 +192,18 @@ class FitRun(Reading):
             save_figure(figure, folder / f"{stem}-{name}.pdf")
             pictures[name] = Picture(path, name.replace("-", " "), caption)
         return pictures
+
+    def _effect_figure(self) -> Any:
+        """What each axis does by itself, all states counting alike."""
+        effects = self.fit.effects()
+        parts = []
+        for axis in self.space.axes:
+            effect = effects[axis.name]
+            lower, upper = np.quantile(effect.draws, (0.025, 0.975), axis=0)
+            share = f"{axis.name.replace('_', ' ')}: {effect.share.mean():.0%} of the variance"
+            curve = Curve("main effect", effect.draws.mean(axis=0), lower, upper)
+            parts.append((axis, Panel(share, [curve]), self._arrivals(axis.name)))
+        return marginal_lines(parts, "main effect on $v$ (nats)")
 
     def _marginal_figure(self, label: str) -> Any:
         curves = self.marginals("cost_to_go")
@@ -195,5 +247,10 @@ _LINE = "Posterior mean and 95 % interval over the number of arrivals; grey: nev
 _MARGINAL = (
     "Average over the other axes, weighted by arrivals: posterior mean and 95 % interval, over the "
     "number of arrivals; grey: never entered."
+)
+_EFFECTS = (
+    "What each axis does by itself: the cost-to-go averaged over all states of the other axes "
+    "alike, less its mean, with 95 % intervals. Its share of the variance over all states is in "
+    "the title; what is missing to 100 % is what the axes do together."
 )
 _TRACKS = "Tracks of each group, with the number of animals."

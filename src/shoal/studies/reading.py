@@ -9,8 +9,9 @@ from typing import Any
 
 from shoal.errors import InputError
 from shoal.files import write_whole
-from shoal.progress import Report
+from shoal.progress import Report, reporting
 from shoal.states import Scene, StateSpace, Transitions, count_transitions
+from shoal.studies.choosing import LagChoice, choose_lag
 from shoal.studies.settings import LAST, Choices
 from shoal.studies.words import arena_of_words, feature_of, lag_of, pairs_of, target_of
 from shoal.tracks import Collection, Tracks
@@ -162,27 +163,42 @@ class Reading:
             for part in self.tracks
         ]
 
-    @property
+    @cached_property
+    def lag_choice(self) -> LagChoice | None:
+        """The lag that the tracks speak for, and why, where it is left to them."""
+        if not isinstance(self.settings.lag, str):
+            return None
+        if isinstance(self.tracks, OpenTracks):
+            raise InputError("--lag auto counts tracks several times: read them whole")
+        rates = {part.fps for part in self.tracks}
+        with reporting(self.progress) as report:
+            return choose_lag(self._counted, rates.pop() if len(rates) == 1 else None, report)
+
+    @cached_property
     def lag(self) -> int:
         """Frames between states."""
-        if isinstance(self.settings.lag, str):
-            raise InputError("--lag auto is not there yet")
-        return self.settings.lag
+        if self.lag_choice is not None:
+            return self.lag_choice.lag
+        return int(self.settings.lag)
 
     @cached_property
     def counts(self) -> Transitions:
         """Transitions between states."""
+        return self._counted(self.lag)
+
+    def _counted(self, lag: int) -> Transitions:
         s = self.settings
-        return count_transitions(
+        found: Transitions = count_transitions(
             self.tracks,
             self.space,
-            lag=self.lag,
+            lag=lag,
             heading_frames=s.heading_frames,
             minimum_step=s.minimum_step,
             tracker_headings=s.tracker_headings,
             cluster=s.cluster or None,
             progress=self.progress,
         )
+        return found
 
     def notes(self) -> list[str]:
         """What reading and preparing did, each sentence once."""
@@ -206,6 +222,7 @@ class Reading:
             *((f"  {reason}", f"{number:,}") for reason, number in lost.items()),
             ("transitions", f"{counts.total:,}, {len(counts.pairs):,} distinct"),
             ("states entered", f"{int((counts.arrivals > 0).sum()):,} of {self.space.size:,}"),
+            *([("lag, chosen", self.lag_choice.sentence)] if self.lag_choice else []),
         ]
 
     def spare_inputs(self, outputs: Iterable[Path]) -> None:

@@ -5,15 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from shoal.basis import Bisquare, Fourier, Gaussian, Identity, VonMises
+from shoal.basis import Bisquare, Flat, Fourier, Gaussian, Identity, Smooth, VonMises
+from shoal.checks.candidates import paper_walk
 from shoal.errors import InputError
-from shoal.passive import RandomWalk, TurningMixture, Uniform
+from shoal.passive import RandomWalk, TurnCoupled, TurningMixture, Uniform, WalkMixture
 from shoal.states import (
     Bearing,
-    Circular,
     Distance,
     Feature,
-    Folded,
     LocalMisalignment,
     NeighboursWithin,
     Scene,
@@ -195,10 +194,18 @@ def lag_of(words: int | str) -> int | str:
 
 
 def passive_of(words: str, space: StateSpace) -> Any:
-    """``uniform``, ``random-walk:90``, ``random-walk:90,5`` or ``turning-mixture:10``."""
+    """Passive dynamics such as ``turn-coupled``, ``walk-mixture`` or ``random-walk:90,5``.
+
+    Others are ``turn-coupled:normals``, ``turn-coupled:von-mises``, ``uniform`` and
+    ``turning-mixture:10``.
+    """
     kind, _, rest = words.partition(":")
     if kind == "uniform" and not rest:
         return Uniform()
+    if kind == "turn-coupled":
+        return TurnCoupled(rest or "cauchy")
+    if kind == "walk-mixture" and not rest:
+        return WalkMixture()
     if kind == "turning-mixture":
         given = _numbers(rest, words) if rest else [10.0]
         if len(given) > 1:
@@ -206,7 +213,8 @@ def passive_of(words: str, space: StateSpace) -> Any:
         return TurningMixture(sd=given[0])
     if kind != "random-walk":
         raise InputError(
-            f"passive dynamics are uniform, random-walk:SD or turning-mixture; got {words!r}"
+            "passive dynamics are auto, turn-coupled, walk-mixture, uniform, random-walk:SD or "
+            f"turning-mixture; got {words!r}"
         )
     given = _numbers(rest, words) if rest else [90.0]
     if rest and len(given) == len(space.axes):
@@ -215,20 +223,13 @@ def passive_of(words: str, space: StateSpace) -> Any:
         raise InputError(
             f"{words!r} has {len(given)} standard deviations for the axes {list(space.names)}"
         )
-    angles = [isinstance(axis, Circular | Folded) for axis in space.axes]
-    if all(angles):
-        return RandomWalk(given[0])
-    return RandomWalk(
-        tuple(
-            given[0] if angle else float(axis.widths.sum() / 4)
-            for axis, angle in zip(space.axes, angles, strict=True)
-        )
-    )
+    return paper_walk(space, given[0])
 
 
 def basis_of(words: str) -> Any:
-    """``identity``, ``bisquare``, ``bisquare:2``, ``gaussian:2``, ``fourier:6``, ``von-mises:18``.
+    """A basis such as ``smooth``, ``flat``, ``identity``, ``bisquare:2`` or ``fourier:6``.
 
+    Others are ``smooth:8``, ``bisquare``, ``gaussian:2`` and ``von-mises:18``;
     ``bisquare-planar`` and ``gaussian-planar`` do not go round circles, as in the paper.
     """
     kind, _, rest = words.partition(":")
@@ -240,6 +241,8 @@ def basis_of(words: str) -> Any:
         "gaussian": lambda n: Gaussian(every=2 if n is None else n, circular=circular),
         "fourier": lambda n: Fourier(6 if n is None else n),
         "von-mises": lambda n: VonMises(18 if n is None else n),
+        "smooth": lambda n: Smooth(order=6 if n is None else n),
+        "flat": lambda n: Flat(),
     }
     if plain not in makers or planar:
         raise InputError(f"a basis is one of {', '.join(makers)}; got {words!r}")

@@ -1,0 +1,106 @@
+"""Bases whose functions have amplitudes that depend on unknowns: v = X (amplitude ⊙ ξ)."""
+
+from abc import abstractmethod
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int
+
+from shoal.basis.operator import BasisOperator
+from shoal.linear import LinearMap
+
+
+class ScaledBasis(eqx.Module):
+    """Coefficients ξ ~ Normal(0, 1), and amplitudes that depend on unknowns u."""
+
+    map: LinearMap
+
+    @property
+    def size(self) -> int:
+        """The number of coefficients."""
+        return int(np.prod(self.map.in_shape))
+
+    @property
+    @abstractmethod
+    def names(self) -> tuple[str, ...]:
+        """Of the unknowns."""
+
+    @abstractmethod
+    def amplitude(self, u: Float[Array, " k"]) -> Float[Array, " n"]:
+        """The sd of each coefficient."""
+
+    @abstractmethod
+    def values(self, u: Float[Array, " k"]) -> Float[Array, " k"]:
+        """The unknowns in their own units."""
+
+    def log_prior(self, u: Float[Array, " k"]) -> Float[Array, ""]:
+        """Log p(u): standard normal unless said otherwise."""
+        return -0.5 * jnp.vdot(u, u) - 0.5 * u.size * jnp.log(2 * jnp.pi)
+
+    @property
+    def start(self) -> Float[np.ndarray, " k"]:
+        """Where a search begins."""
+        return np.zeros(len(self.names))
+
+    def apply(self, xi: Float[Array, " n"], u: Float[Array, " k"]) -> Float[Array, "*grid"]:
+        """V."""
+        return self.map.apply((self.amplitude(u) * xi).reshape(self.map.in_shape))
+
+    def at(self, u: Float[Array, " k"]) -> BasisOperator:
+        """X diag(amplitude)."""
+        return BasisOperator(AmplifiedMap.of(self.map, self.amplitude(u)))
+
+
+class AmplifiedMap(LinearMap):
+    """A linear map after a factor for each of its columns."""
+
+    inner: LinearMap
+    factor: Float[Array, " n"]
+
+    @classmethod
+    def of(cls, inner: LinearMap, factor: Float[Array, " n"]) -> "AmplifiedMap":
+        """The map x ↦ A (factor ⊙ x), of flat x."""
+        return cls((factor.shape[0],), inner.out_shape, inner, factor)
+
+    def apply(self, x: Float[Array, " n"]) -> Float[Array, "*target"]:
+        """A (factor ⊙ x)."""
+        return self.inner.apply((self.factor * x).reshape(self.inner.in_shape))
+
+    def squared(self) -> "AmplifiedMap":
+        """The entries squared."""
+        return AmplifiedMap.of(self.inner.squared(), self.factor**2)
+
+    def gram(self, weights: Float[np.ndarray, "*target"]) -> Float[np.ndarray, "columns columns"]:
+        """Aᵀ diag(w) A between the factors."""
+        factor = np.asarray(self.factor)
+        return factor[:, None] * self.inner.gram(weights) * factor[None, :]
+
+    def dense(self) -> Float[Array, "rows columns"]:
+        """A diag(factor)."""
+        return self.inner.dense() * self.factor
+
+
+class SomeColumnsMap(LinearMap):
+    """Some of the columns of a tensor product: coefficients placed in a grid, then axis by axis."""
+
+    inner: LinearMap
+    places: Int[Array, " n"]
+
+    @classmethod
+    def of(cls, inner: LinearMap, places: np.ndarray) -> "SomeColumnsMap":
+        """Columns with these flat places among those of ``inner``."""
+        return cls((places.size,), inner.out_shape, inner, jnp.asarray(places))
+
+    def apply(self, x: Float[Array, " n"]) -> Float[Array, "*target"]:
+        """A x."""
+        size = int(np.prod(self.inner.in_shape))
+        if x.size == size - 1:  # all but the first
+            whole = jnp.concatenate([jnp.zeros(1, x.dtype), x])
+        else:
+            whole = jnp.zeros(size, x.dtype).at[self.places].set(x, unique_indices=True)
+        return self.inner.apply(whole.reshape(self.inner.in_shape))
+
+    def squared(self) -> "SomeColumnsMap":
+        """The entries squared."""
+        return SomeColumnsMap(self.in_shape, self.out_shape, self.inner.squared(), self.places)

@@ -1,0 +1,218 @@
+"""Gaussian-process priors on any product of axes, written in Fourier and cosine functions.
+
+v is a sum of effects: one for each axis by itself, and one for each pair of axes (or more) together
+that is none of the former. Every effect has a scale of its own, every axis a length over which
+costs change; both are learned. Circular axes have sines and cosines, intervals the cosines of a
+somewhat longer interval (the Hilbert-space form), each weighed by the kernel's spectral density.
+"""
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jax.scipy.special import log_ndtr
+from jaxtyping import Array, Float, Int
+
+from shoal.basis.operator import BasisOperator
+from shoal.basis.scaled import ScaledBasis, SomeColumnsMap
+from shoal.errors import InputError
+from shoal.linear import PerAxisMap
+from shoal.states import Axis, Circular, Folded, Numbered, StateSpace
+
+KERNELS = {"matern-3/2": 1.5, "matern-5/2": 2.5, "squared-exponential": math.inf}
+"""ν of each kernel."""
+
+LONGER = 1.5
+"""Cosines on an interval belong to one that is so much longer: their slope is free at its ends."""
+
+
+@dataclass(frozen=True)
+class Smooth:
+    """Costs that change smoothly, over lengths and with scales that are learned from the tracks.
+
+    Parameters
+    ----------
+    kernel
+        ``"matern-5/2"``, ``"matern-3/2"`` (rougher) or ``"squared-exponential"`` (smoother).
+    order
+        The highest number of waves round a circle; intervals have twice as many half waves.
+    interactions
+        How many axes may act together at most; 1 for main effects alone.
+    scale
+        The prior mean of each effect's standard deviation, in nats (exponential prior, so that an
+        effect may be nothing).
+    length
+        The prior median of the length-scale of each axis, within a factor of 2 two times in three:
+        by default 60° on circles and a quarter of an interval. One for all or one for each.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> space = shoal.StateSpace(shoal.Circular("local"), shoal.Circular("target"))
+    >>> shoal.Smooth().on(space).count
+    168
+    """
+
+    kernel: str = "matern-5/2"
+    order: Any = 6
+    interactions: Any = 2
+    scale: Any = 1.0
+    length: Any = None
+
+    def __post_init__(self) -> None:
+        """Check the choices."""
+        if self.kernel not in KERNELS:
+            raise InputError(f"a kernel is one of {', '.join(KERNELS)}; got {self.kernel!r}")
+        for name, value in (("order", self.order), ("interactions", self.interactions)):
+            if not hasattr(value, "__index__") or value < 1:
+                raise InputError(f"the {name} of smooth costs is 1 or more, got {value!r}")
+        lengths = self.length if isinstance(self.length, tuple | list) else (self.length,)
+        for value in (self.scale, *(given for given in lengths if given is not None)):
+            number = isinstance(value, int | float | np.number) and math.isfinite(value)
+            if not number or not value > 0:
+                raise InputError(f"scales and lengths are positive numbers, got {value!r}")
+        if isinstance(self.length, list):
+            object.__setattr__(self, "length", tuple(self.length))
+
+    def on(self, space: StateSpace) -> BasisOperator:
+        """The operator with every unknown at its prior median."""
+        basis = self.scaled(space)
+        return basis.at(jnp.zeros(len(basis.names)))
+
+    def scaled(self, space: StateSpace) -> "SmoothBasis":
+        """The basis with its unknowns."""
+        functions = [_functions(axis, int(self.order)) for axis in space.axes]
+        with_one = [np.column_stack([np.ones(len(f)), f]) for f, _ in functions]
+        count = len(space.axes)
+        used = np.indices([matrix.shape[1] for matrix in with_one]).reshape(count, -1) > 0
+        together = used.sum(axis=0)
+        kept = np.flatnonzero((together >= 1) & (together <= int(self.interactions)))
+        subsets = [
+            subset
+            for size in range(1, min(count, int(self.interactions)) + 1)
+            for subset in itertools.combinations(range(count), size)
+        ]
+        code = {subset: place for place, subset in enumerate(subsets)}
+        effect = [code[tuple(np.flatnonzero(used[:, place]).tolist())] for place in kept]
+        lengths = self.length if isinstance(self.length, tuple) else (self.length,) * count
+        if len(lengths) != count:
+            raise InputError(f"{len(lengths)} lengths for {count} axes: give one for each")
+        return SmoothBasis(
+            map=SomeColumnsMap.of(PerAxisMap.of(*with_one), kept),
+            effect=jnp.asarray(effect),
+            frequencies=tuple(jnp.asarray(f) for _, f in functions),
+            squares=tuple(jnp.asarray((f**2).mean(axis=0)) for f, _ in functions),
+            subsets=tuple(subsets),
+            axes=space.names,
+            medians=tuple(
+                _length(axis, given) for axis, given in zip(space.axes, lengths, strict=True)
+            ),
+            measured=tuple(not isinstance(axis, Numbered) for axis in space.axes),
+            smoothness=KERNELS[self.kernel],
+            mean_scale=float(self.scale),
+        )
+
+
+class SmoothBasis(ScaledBasis):
+    """Smooth functions with scales and lengths unknown.
+
+    Attributes
+    ----------
+    effect
+        The number of the effect that each coefficient belongs to.
+    frequencies, squares
+        Of each axis's functions: radians per unit, and the mean square over the bins.
+    subsets
+        The axes of each effect.
+    """
+
+    effect: Int[Array, " n"]
+    frequencies: tuple[Float[Array, " _"], ...]
+    squares: tuple[Float[Array, " _"], ...]
+    subsets: tuple[tuple[int, ...], ...] = eqx.field(static=True)
+    axes: tuple[str, ...] = eqx.field(static=True)
+    medians: tuple[float, ...] = eqx.field(static=True)
+    measured: tuple[bool, ...] = eqx.field(static=True)
+    smoothness: float = eqx.field(static=True)
+    mean_scale: float = eqx.field(static=True)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """A scale for each effect, a length for each axis that has one."""
+        words = [name.replace("_", " ") for name in self.axes]
+        scales = [" × ".join(words[n] for n in subset) for subset in self.subsets]
+        lengths = [word for word, has in zip(words, self.measured, strict=True) if has]
+        return (*(f"scale of {w}" for w in scales), *(f"length of {w}" for w in lengths))
+
+    def values(self, u: Float[Array, " k"]) -> Float[Array, " k"]:
+        """Scales in nats (exponential), lengths in the axes' units (log-normal)."""
+        count = len(self.subsets)
+        scales = -self.mean_scale * log_ndtr(-u[:count])
+        medians = [m for m, has in zip(self.medians, self.measured, strict=True) if has]
+        lengths = jnp.asarray(medians) * jnp.exp(math.log(2.0) * u[count:])
+        return jnp.concatenate([scales, lengths])
+
+    def amplitude(self, u: Float[Array, " k"]) -> Float[Array, " n"]:
+        """The scale of each effect times the shares of its axes' functions."""
+        values = self.values(u)
+        scales, lengths = values[: len(self.subsets)], list(values[len(self.subsets) :])
+        grid = jnp.ones((1,) * len(self.axes))
+        for n, has in enumerate(self.measured):
+            share = self._share(n, lengths.pop(0)) if has else self._share(n, None)
+            whole = jnp.concatenate([jnp.ones(1), jnp.sqrt(share)])
+            grid = grid * whole.reshape([-1 if m == n else 1 for m in range(len(self.axes))])
+        return scales[self.effect] * grid.ravel()[self.map.places]  # type: ignore[attr-defined]
+
+    def _share(self, axis: int, length: Float[Array, ""] | None) -> Float[Array, " functions"]:
+        """Of each function in an effect of variance 1 over the bins: the spectral density."""
+        waves, square = self.frequencies[axis], self.squares[axis]
+        if length is None:
+            density = jnp.ones_like(square)
+        elif math.isinf(self.smoothness):
+            density = jnp.exp(-0.5 * (waves * length) ** 2)
+        else:
+            nu = self.smoothness
+            density = (1 + (waves * length) ** 2 / (2 * nu)) ** (-nu - 0.5)
+        return density / jnp.vdot(density, square)
+
+
+def _functions(
+    axis: Axis, order: int
+) -> tuple[Float[np.ndarray, "bins functions"], Float[np.ndarray, " functions"]]:
+    """Functions of one axis, each of mean 0 over its bins, and their frequencies."""
+    if axis.size < 2:
+        raise InputError(f"smooth costs need 2 bins or more, and axis {axis.name!r} has 1")
+    if isinstance(axis, Circular | Folded):
+        angle = np.deg2rad(axis.centres)
+        columns, waves = [], []
+        bins = axis.size if isinstance(axis, Circular) else axis.bins
+        for k in range(1, min(order, bins // 2) + 1):
+            columns.append(np.cos(k * angle))
+            waves.append(k)
+            if 2 * k < bins and isinstance(axis, Circular):
+                columns.append(np.sin(k * angle))
+                waves.append(k)
+        matrix, frequency = np.stack(columns, axis=1), np.deg2rad(np.array(waves, dtype=float))
+    elif isinstance(axis, Numbered):
+        deviations = np.eye(axis.size) - 1 / axis.size
+        vectors, sizes, _ = np.linalg.svd(deviations)
+        matrix, frequency = vectors[:, sizes > 0.5], np.zeros(axis.size - 1)
+    else:
+        span = float(axis.widths.sum())
+        start = float(axis.centres[0] - axis.widths[0] / 2) - (LONGER - 1) / 2 * span
+        halves = np.arange(1, min(2 * order, axis.size - 1) + 1)
+        frequency = halves * np.pi / (LONGER * span)
+        matrix = np.cos(frequency[None, :] * (axis.centres[:, None] - start))
+    return matrix - matrix.mean(axis=0), frequency
+
+
+def _length(axis: Axis, given: float | None) -> float:
+    if given is not None:
+        return float(given)
+    if isinstance(axis, Circular | Folded):
+        return 60.0
+    return float(axis.widths.sum()) / 4

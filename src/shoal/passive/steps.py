@@ -1,0 +1,83 @@
+"""Steps along one axis as a matrix p̄(j | i), with widths that JAX may trace."""
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax.scipy.special import ndtr
+from jaxtyping import Array, Float
+
+from shoal.errors import InputError
+from shoal.states import Axis, Circular, Folded, Interval, Numbered
+
+FLOOR = 1e-10
+"""The share of learned steps that go anywhere with equal chance."""
+
+STARTS = 5
+"""Places in a bin from which steps along an interval are taken."""
+
+
+def normal_steps(axis: Axis, sd: Any) -> Float[Array, "bins bins"]:
+    """A normal step from the centre of the bin: ``walk_kernel`` where the sd is traced."""
+    if isinstance(axis, Circular):
+        return _normalised(_wrapped(axis, sd))
+    if isinstance(axis, Folded):
+        _, one_of_each = np.unique(axis.fold, return_index=True)
+        from_one = normal_steps(axis.circle, sd)[one_of_each]
+        return from_one @ jnp.asarray(axis.fold[:, None] == np.arange(axis.size), dtype=float)
+    low, high = _edges(axis)
+    centres = axis.centres[:, None]
+    return _normalised(_mass((low - centres) / sd, (high - centres) / sd))
+
+
+def mixed_steps(axis: Axis, sd: Any, wide: Any, share: Any) -> Float[Array, "bins bins"]:
+    """A normal step, or with some chance a wider one."""
+    return (1 - share) * normal_steps(axis, sd) + share * normal_steps(axis, wide)
+
+
+def heavy_steps(axis: Axis, width: Any) -> Float[Array, "bins bins"]:
+    """A Cauchy step from anywhere in the bin, ends renormalised; numbered states stay or jump."""
+    if isinstance(axis, Numbered):
+        stay = 1 / (1 + width)
+        return stay * jnp.eye(axis.size) + (1 - stay) / axis.size
+    low, high = _edges(axis)
+    at = (np.arange(STARTS) + 0.5) / STARTS - 0.5
+    starts = axis.centres[:, None] + axis.widths[:, None] * at
+    mass = jnp.arctan((high - starts[..., None]) / width)
+    mass = mass - jnp.arctan((low - starts[..., None]) / width)
+    return _normalised(mass.mean(axis=1))
+
+
+def _wrapped(axis: Circular, sd: Any) -> Float[Array, "bins bins"]:
+    """Normal masses of bins round the circle, from each bin: one row, turned."""
+    shift = axis.step * np.arange(axis.size)
+    laps = 360.0 * np.arange(-7, 7)
+    moved = shift[:, None] + laps
+    half = axis.step / 2
+    row = _mass((moved - half) / sd, (moved + half) / sd).sum(axis=1)
+    apart = (np.arange(axis.size)[None, :] - np.arange(axis.size)[:, None]) % axis.size
+    return row[apart]
+
+
+def _edges(axis: Axis) -> tuple[Any, Any]:
+    if not isinstance(axis, Interval):
+        raise InputError(
+            f"steps need a distance between states, and axis {axis.name!r} has none: pass a matrix "
+            "of passive probabilities instead"
+        )
+    edges = np.asarray(axis.edges)
+    high = edges[1:].copy()
+    if axis.beyond:
+        high[-1] = np.inf  # the last bin holds all that is farther
+    return edges[:-1], high
+
+
+def _mass(low: Float[Array, "..."], high: Float[Array, "..."]) -> Float[Array, "..."]:
+    """Φ(high) − Φ(low), as right above as below."""
+    return jnp.where(low > 0, ndtr(-low) - ndtr(-high), ndtr(high) - ndtr(low))
+
+
+def _normalised(mass: Float[Array, "bins bins"]) -> Float[Array, "bins bins"]:
+    """Rows that sum to one, with a floor: where nothing is possible no search finds its way."""
+    shares = mass / mass.sum(axis=1, keepdims=True)
+    return (1 - FLOOR) * shares + FLOOR / mass.shape[1]

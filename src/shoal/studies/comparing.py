@@ -1,0 +1,159 @@
+"""From a file of tracks to models side by side: what ``shoal compare`` does."""
+
+import csv
+import io
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+from shoal.checks import Comparison, compare
+from shoal.errors import InputError
+from shoal.figures import save_figure
+from shoal.figures.scores import score_figure
+from shoal.files import make_folder, write_whole
+from shoal.report.page import Note, Page, Picture, write_page
+from shoal.states import Transitions
+from shoal.studies.reading import Reading, ReadingSettings
+
+
+@dataclass(frozen=True)
+class CompareSettings(ReadingSettings):
+    """Every choice of a comparison, as words and numbers that a TOML file can hold."""
+
+    command: ClassVar[str] = "compare"
+    split: str = "time:2/3"
+    held_out: str = ""
+    method: str = "laplace"
+    draws: int = 250
+    seed: int = 1
+    workers: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class CompareRun(Reading):
+    """One comparison, made when it is first asked for."""
+
+    settings: CompareSettings
+
+    @cached_property
+    def held_out(self) -> Transitions | None:
+        """Transitions of other tracks to score on, where they are given."""
+        s = self.settings
+        if not s.held_out:
+            return None
+        other = Reading(replace(s, tracks=s.held_out), self.progress)
+        object.__setattr__(other, "space", self.space)  # the same bins
+        object.__setattr__(other, "lag", self.lag)
+        return other.counts
+
+    @cached_property
+    def comparison(self) -> Comparison:
+        """Every model on the same held-out transitions."""
+        s = self.settings
+        if isinstance(s.lag, str) and not s.held_out:
+            raise InputError(
+                "--lag auto chooses by held-out scores, which would flatter a comparison on the "
+                "same tracks: choose the lag with shoal fit --lag auto, or give --held-out"
+            )
+        if self.counts.records is None:
+            raise InputError("a comparison holds some tracks out: read them whole, not --stream")
+        data: Any = self.counts if self.held_out is None else (self.counts, self.held_out)
+        return compare(
+            data,
+            split=s.split,
+            method=s.method,
+            draws=s.draws,
+            seed=s.seed,
+            cluster=s.workers or None,
+            progress=self.progress,
+        )
+
+    def what_was_held_out(self) -> str:
+        """In words."""
+        if self.held_out is not None:
+            return f"all of {self.settings.held_out}"
+        return self.comparison.split
+
+    def write(self, out: Path) -> dict[str, Path]:
+        """A table, a figure, the choices and a page, beside each other."""
+        folder, stem = make_folder(out.parent), out.stem
+        if out.suffix != ".csv":
+            raise InputError(f"a comparison is written to a name that ends in .csv; got {out}")
+        ours = [folder / f"{stem}{end}" for end in (".csv", ".toml", ".html")]
+        self.spare_inputs(ours)
+        if self.settings.held_out:
+            Reading(replace(self.settings, tracks=self.settings.held_out)).spare_inputs(ours)
+        table = folder / f"{stem}.csv"
+        write_whole(table, self._csv().encode())
+        figure = score_figure(self.comparison)
+        picture = save_figure(figure, folder / f"{stem}-scores.png")
+        save_figure(figure, folder / f"{stem}-scores.pdf")
+        page = Page(
+            title="Which model to believe",
+            lead=self.comparison.sentence(),
+            rows=self.comparison.table(),
+            pictures=(Picture(picture, "scores", _CAPTION),),
+            notes=(
+                Note("What was held out", self.what_was_held_out()),
+                Note("What was read", "\n".join(f"{a}: {b}" for a, b in self.rows())),
+                Note("How to read it", _READING),
+                Note("To repeat it", self.settings.toml()),
+            ),
+        )
+        return {
+            "table": table,
+            "choices": self.write_choices(folder / f"{stem}.toml"),
+            "page": write_page(folder / f"{stem}.html", page),
+        }
+
+    def write_choices(self, path: Path) -> Path:
+        """As a TOML file that repeats the run from any folder."""
+        if not self.settings.held_out:
+            return super().write_choices(path)
+        place = str(Path(self.settings.held_out).expanduser().absolute())
+        return replace(self, settings=replace(self.settings, held_out=place))._plain_choices(path)
+
+    def _plain_choices(self, path: Path) -> Path:
+        return super().write_choices(path)
+
+    def _csv(self) -> str:
+        """The figures, unrounded."""
+        result, weights = self.comparison, self.comparison.weights()
+        lines = io.StringIO()
+        rows = []
+        for entry in result.entries:
+            gap, error = entry.score.minus(result.best.score)
+            rows.append(
+                {
+                    "model": entry.name,
+                    "bits": entry.score.bits,
+                    "standard_error": entry.score.standard_error,
+                    "difference_to_best": gap,
+                    "standard_error_of_difference": error,
+                    "bits_learned_from": entry.trained,
+                    "stacking_weight": weights[entry.name],
+                    "held_out_transitions": entry.score.transitions,
+                    "blocks": len(entry.score.counts),
+                    "converged": entry.converged,
+                    "pareto_k": entry.pareto_k,
+                }
+            )
+        writer = csv.DictWriter(lines, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+        return lines.getvalue()
+
+
+_CAPTION = (
+    "Left: bits per held-out transition, with standard errors over blocks of time or over groups; "
+    "0 would be certainty. Right: how far each model is from the best one, with the standard error "
+    "of the difference, which is smaller, since all models meet the same transitions. Filled: with "
+    "costs; open: passive dynamics alone."
+)
+_READING = (
+    "One bit less means half the probability of what the animals did next. A model with costs is "
+    "believed where it beats the same dynamics without costs by more than two standard errors. "
+    "Stacking weights are those of the mixture of all models that foretells the held-out "
+    "transitions best; models that say the same share a weight between them."
+)
