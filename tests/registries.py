@@ -58,22 +58,26 @@ PASSIVES = {
     "walk on three axes": shoal.RandomWalk((90.0, 120.0, 1.0)).on(CUBE),
     "turning mixture": shoal.TurningMixture((-60.0, 0.0, 60.0), 20.0).on(CIRCLE),
     "turning mixture on a torus": shoal.TurningMixture((-90.0, 45.0), 30.0).on(TORUS),
-    "turns on a circle": TURNS.on(CIRCLE),
-    "turns on a torus": replace(TURNS, effects=(-1, -1)).on(TORUS),
     "turns that one angle follows in part": replace(TURNS, effects=(-1, -1), follow=(0.5, 1.0)).on(
         TORUS
     ),
-    "turns beside an angle they leave alone": replace(TURNS, effects=(-1, 0)).on(TORUS),
     "turns and distances": replace(TURNS, effects=(-1, 0), step=0.7).on(MIXED),
     "turns on three axes": replace(TURNS, effects=(-1, -1, 0), step=0.5).on(CUBE),
-    "normal turns": replace(TURNS, turn="normals", effects=(-1, -1)).on(TORUS),
-    "von Mises turns": replace(TURNS, turn="von-mises", effects=(-1, -1)).on(TORUS),
-    "two walks on mixed axes": shoal.WalkMixture((30.0, 0.5), (90.0, 2.0), 0.3).on(MIXED),
     "seen elsewhere": shoal.Empirical(SEEN, 2.0).on(NUMBERED),
     "dense": MatrixDynamics.of(random_matrix(48, 1), TORUS.shape),
     "sparse": SparseDynamics.of(random_graph(15, 2), NUMBERED.shape),
     "written by a user": Lazy(shape=TORUS.shape),
 }
+
+MORE_PASSIVES = {
+    "turns on a circle": TURNS.on(CIRCLE),
+    "turns on a torus": replace(TURNS, effects=(-1, -1)).on(TORUS),
+    "turns beside an angle they leave alone": replace(TURNS, effects=(-1, 0)).on(TORUS),
+    "normal turns": replace(TURNS, turn="normals", effects=(-1, -1)).on(TORUS),
+    "von Mises turns": replace(TURNS, turn="von-mises", effects=(-1, -1)).on(TORUS),
+    "two walks on mixed axes": shoal.WalkMixture((30.0, 0.5), (90.0, 2.0), 0.3).on(MIXED),
+}
+"""Whose own laws are tried, not those of all that is built on passive dynamics."""
 
 BASES = {
     "identity": (shoal.Identity(), TORUS),
@@ -90,10 +94,8 @@ BASES = {
     "fourier, complete": (shoal.Fourier(order=6), CIRCLE),
     "von mises": (shoal.VonMises(count=5), TORUS),
     "smooth": (shoal.Smooth(order=2), TORUS),
-    "smooth, main effects only": (shoal.Smooth(order=2, interactions=1), TORUS),
     "smooth on mixed axes": (shoal.Smooth("matern-3/2", order=3), MIXED),
     "smooth on three axes": (shoal.Smooth("squared-exponential", order=2), CUBE),
-    "smooth on folded circles": (shoal.Smooth(order=2), FOLDED),
     "smooth, numbered": (shoal.Smooth(), NUMBERED),
     "flat": (shoal.Flat(), TORUS),
     "product": (shoal.Product(shoal.Fourier(2), shoal.Gaussian(every=2)), MIXED),

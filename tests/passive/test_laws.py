@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from registries import PASSIVES
+from registries import MORE_PASSIVES, PASSIVES
 
-every_passive = pytest.mark.parametrize("passive", PASSIVES.values(), ids=PASSIVES.keys())
+EVERY = PASSIVES | MORE_PASSIVES
+every_passive = pytest.mark.parametrize("passive", EVERY.values(), ids=EVERY.keys())
 
 
 def field(passive, seed=0):

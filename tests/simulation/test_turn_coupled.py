@@ -79,7 +79,7 @@ def median_turn(spread):
 
 @pytest.mark.parametrize(
     ("name", "spread"),
-    [("one angle", 0.4), *((name, 5.0) for name in SPACES), ("unequal bins", 40.0)],
+    [("one angle", 5.0), ("unequal bins", 40.0)],
 )
 def test_without_costs_turns_are_those_of_the_specification(name, spread):
     space = shoal.StateSpace(*SPACES[name])
