@@ -50,7 +50,7 @@ def client_of(cluster: Any) -> Iterator[Any]:
                 threads_per_worker=1,
                 processes=True,
                 host="127.0.0.1",
-                dashboard_address=None,
+                dashboard_address="127.0.0.1:0",  # any port: two may run at a time
                 silence_logs=50,
             ) as local,
             Client(local) as client,
