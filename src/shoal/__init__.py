@@ -22,8 +22,10 @@ if TYPE_CHECKING:
         VonMises,
     )
     from shoal.checks import (
+        Calibration,
         Comparison,
         PredictiveCheck,
+        calibrate,
         compare,
         group_measures,
         predictive_check,
@@ -181,8 +183,10 @@ _HOME = {
     ),
     "figures.video": ("animate",),
     "checks": (
+        "Calibration",
         "Comparison",
         "PredictiveCheck",
+        "calibrate",
         "compare",
         "group_measures",
         "predictive_check",
@@ -198,6 +202,7 @@ __all__ = [
     "BasisOperator",
     "Bearing",
     "Bisquare",
+    "Calibration",
     "Circle",
     "Circular",
     "Collection",
@@ -252,6 +257,7 @@ __all__ = [
     "WallDistance",
     "__version__",
     "animate",
+    "calibrate",
     "compare",
     "count_transitions",
     "group_measures",

@@ -24,6 +24,7 @@ def appearing_whole(path: Path) -> Iterator[Path]:
             os.fsync(file.fileno())
         temporary.chmod(0o644)
         temporary.replace(path)
+        _sync_folder(path.parent)
     except BaseException as error:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
@@ -33,6 +34,17 @@ def appearing_whole(path: Path) -> Iterator[Path]:
             f"{path} could not be written ({error.strerror or error}): nothing was left behind; "
             "choose another place or make room"
         ) from error
+
+
+def _sync_folder(folder: Path) -> None:
+    """A new name outlives a loss of power, too, where folders can be synchronised."""
+    if os.name != "posix":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def write_whole(path: Path, content: bytes | memoryview) -> None:

@@ -38,6 +38,10 @@ class ScaledBasis(eqx.Module):
         """Log p(u): standard normal unless said otherwise."""
         return -0.5 * jnp.vdot(u, u) - 0.5 * u.size * jnp.log(2 * jnp.pi)
 
+    def draw(self, rng: np.random.Generator) -> Float[np.ndarray, " k"]:
+        """Unknowns from their prior."""
+        return rng.standard_normal(len(self.names))
+
     @property
     def start(self) -> Float[np.ndarray, " k"]:
         """Where a search begins."""

@@ -1,6 +1,7 @@
 """Does the model hold: measures and summaries of groups, observed and simulated."""
 
 from shoal.checks.arrival import target_distance, time_to_target
+from shoal.checks.calibration import Calibration, calibrate
 from shoal.checks.candidates import Candidate, ladder
 from shoal.checks.comparison import Measure, PredictiveCheck
 from shoal.checks.measures import (
@@ -23,6 +24,7 @@ from shoal.checks.turning import autocorrelation, pooled_autocorrelation, turnin
 
 __all__ = [
     "SUMMARIES",
+    "Calibration",
     "Candidate",
     "Comparison",
     "Measure",
@@ -30,6 +32,7 @@ __all__ = [
     "PredictiveCheck",
     "Summary",
     "autocorrelation",
+    "calibrate",
     "centroid",
     "cohesion",
     "compare",

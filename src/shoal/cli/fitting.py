@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from shoal.cli.interrupting import on_stop
 from shoal.cli.options import Config, TracksArgument, settings_of, with_reading_options
 from shoal.errors import InputError
 
@@ -44,21 +45,37 @@ def fit(
     seed: Annotated[
         int | None, typer.Option(help="The same seed gives the same result.", show_default="1")
     ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume", help="Go on with a run of nuts that was interrupted, by the same command."
+        ),
+    ] = False,
+    restart: Annotated[
+        bool, typer.Option("--restart", help="Forget an interrupted run, and start anew.")
+    ] = False,
     **reading: Any,
 ) -> None:
     """Learn the costs behind tracks: counts, posterior, figures, a page.
 
     Example:  shoal fit guppies.csv --state local,target --target 0.2,0.8 --out fit.nc
     """
-    given = dict(locals())
-    from shoal.cli.output import print_table  # noqa: PLC0415  (loads JAX only when needed)
+    given = {name: value for name, value in locals().items() if name not in ("resume", "restart")}
+    from shoal.claim import claimed, clear  # noqa: PLC0415  (loads JAX only when needed)
+    from shoal.cli.output import print_table  # noqa: PLC0415
+    from shoal.files import make_folder  # noqa: PLC0415
     from shoal.studies.fitting import FitRun, FitSettings  # noqa: PLC0415
 
     settings = settings_of(FitSettings, **given)
     if out.suffix != ".nc":
         raise InputError(f"a fit is written as netCDF, to a name that ends in .nc; got {out}")
-    run = FitRun(settings)
-    written = run.write(out)
+    make_folder(out.parent)
+    with claimed(out) as place:
+        _look_for_draws(place, out, resume=resume, restart=restart)
+        on_stop(lambda: _what_is_left(place, out))
+        run = FitRun(settings, checkpoint=place)
+        written = run.write(out)
+        clear(place)
     print_table(f"What {run.settings.tracks} tells", run.summary())
     for note in run.notes():
         typer.echo(f"note: {note}")
@@ -66,6 +83,33 @@ def fit(
     for what, path in written.items():
         if what in ("fit", "choices", "page"):
             typer.echo(f"The {what} {'are' if what == 'choices' else 'is'} {path.resolve()}")
+
+
+def _look_for_draws(place: Path, out: Path, *, resume: bool, restart: bool) -> None:
+    """Whether an interrupted run goes on, is forgotten, or stands in the way."""
+    from shoal.claim import clear  # noqa: PLC0415  (loads JAX only when needed)
+    from shoal.posterior.checkpoint import has_draws  # noqa: PLC0415
+
+    if resume and restart:
+        raise InputError("--resume goes on with a run, --restart forgets it: give one of them")
+    if restart:
+        clear(place)
+    elif resume and not has_draws(place):
+        typer.echo(f"note: there is no interrupted run of {out} to resume: starting anew", err=True)
+    elif has_draws(place) and not resume:
+        raise InputError(
+            f"{place} holds draws of an interrupted run: add --resume to go on with it, or "
+            "--restart to forget it"
+        )
+
+
+def _what_is_left(place: Path, out: Path) -> str:
+    """What a user who stops a fit should know."""
+    from shoal.posterior.checkpoint import has_draws  # noqa: PLC0415  (loads JAX only when needed)
+
+    if has_draws(place):
+        return f"the draws so far are in {place}; the same command with --resume goes on"
+    return f"nothing was drawn yet, and {out} was not touched"
 
 
 def check(

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from shoal.cli import comparing, fitting, listing, moving, reproducing
+from shoal.cli.interrupting import stoppable, watch_for_stop
 from shoal.errors import InputError, OutputError
 from shoal.version import __version__
 
@@ -47,7 +48,7 @@ for command in (
     listing.features,
     fitting.check,
 ):
-    app.command()(command)
+    app.command()(stoppable(command))
 
 
 def _show_warning(message: Any, *_: Any, **__: Any) -> None:
@@ -58,6 +59,7 @@ def _show_warning(message: Any, *_: Any, **__: Any) -> None:
 def main() -> None:
     """Run a command; errors are one line, exit status 2 for bad input and 1 for failed work."""
     warnings.showwarning = _show_warning
+    watch_for_stop()
     try:
         app()
     except (InputError, OutputError) as error:

@@ -40,6 +40,10 @@ class PaperBasis(ScaledBasis):
         """The precision."""
         return jnp.exp(self.prior.power * u)
 
+    def draw(self, rng: np.random.Generator) -> Float[np.ndarray, " k"]:
+        """Its logarithm from the prior."""
+        return np.full(self.prior.unknowns, self.prior.draw(rng))
+
     def log_prior(self, u: Float[Array, " k"]) -> Float[Array, ""]:
         """Of its logarithm."""
         return self.prior.log_hyperprior(u[0]) if self.prior.unknowns else jnp.asarray(0.0)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import jax.numpy as jnp
@@ -10,16 +11,20 @@ import numpy as np
 
 from shoal.basis import Basis, BasisOperator, Identity, ScaledBasis
 from shoal.errors import InputError, checked_seed
+from shoal.files import make_folder
 from shoal.lmdp.policies import checked_discount
 from shoal.passive import Empirical, PassiveFamily, PassiveOperator, as_family, as_operator
 from shoal.passive.narrowness import narrow_axes
 from shoal.posterior.advi import ADVI, advi_draws
+from shoal.posterior.checkpoint import Checkpoint
 from shoal.posterior.density import Density
 from shoal.posterior.draws import Draws
+from shoal.posterior.finite import NotFiniteError
 from shoal.posterior.fit import Fit
 from shoal.posterior.hierarchy import Hierarchy, PaperBasis
 from shoal.posterior.laplace import Laplace, laplace_draws
 from shoal.posterior.map import MAP, map_draws
+from shoal.posterior.memory import refuse_what_does_not_fit
 from shoal.posterior.nuts import NUTS, nuts_draws
 from shoal.posterior.prior import Prior
 from shoal.progress import Report, reporting
@@ -176,6 +181,7 @@ class Model:
         seed: Any = 0,
         progress: bool | Report | None = None,
         start: Fit | None = None,
+        checkpoint: Any = None,
     ) -> Fit:
         """The posterior of the cost-to-go given counted transitions.
 
@@ -194,8 +200,12 @@ class Model:
             Whether to show a bar; by default only on a terminal.
         start
             A fit of the same model to similar transitions, from which searches begin.
+        checkpoint
+            A folder where ``nuts`` keeps its draws while it runs. Where one of an unfinished run
+            of the same model, transitions, settings and seed is given, that run goes on, and ends
+            with the draws it would have had. Give each run its own; remove it afterwards.
         """
-        settings, drawing = _resolved(method)
+        settings, drawing = resolved(method)
         for count in (chains, draws):
             if not hasattr(count, "__index__") or count < 1:
                 raise InputError(
@@ -204,13 +214,37 @@ class Model:
                 )
         seed = checked_seed(seed)
         density = self.density(transitions, None if start is None else start.centre)
-        with reporting(progress) as report:
-            drawn = drawing(density, settings, (chains, draws), seed, report)
+        refuse_what_does_not_fit(density, type(settings).__name__.lower(), (chains, draws))
+        kept = (
+            {}
+            if checkpoint is None
+            else self._kept(transitions, settings, chains, seed, checkpoint)
+        )
+        try:
+            with reporting(progress) as report:
+                drawn = drawing(density, settings, (chains, draws), seed, report, **kept)
+        except NotFiniteError as error:
+            where = "" if error.state is None else f" {self.space.describe(error.state)}"
+            raise InputError(f"{error}{where}") from error
         fit = Fit.of(self, transitions, density, settings, drawn, seed)
         return replace(fit, centre=drawn.centre)
 
+    def _kept(
+        self, transitions: Transitions, settings: Method, chains: int, seed: int, place: Any
+    ) -> dict[str, Checkpoint]:
+        """Where the draws of a run are kept."""
+        from shoal.posterior.plan import plan_of  # noqa: PLC0415  (plans describe models)
 
-def _resolved(method: str | Method) -> tuple[Method, Callable[..., Draws]]:
+        if not isinstance(settings, NUTS):
+            raise InputError("only nuts keeps draws while it runs: leave out checkpoint=")
+        folder = make_folder(Path(place))
+        return {
+            "checkpoint": Checkpoint(folder, plan_of(self, transitions, settings, chains, seed))
+        }
+
+
+def resolved(method: str | Method) -> tuple[Method, Callable[..., Draws]]:
+    """A method's settings, and the function that draws."""
     if isinstance(method, str):
         if method.lower() not in METHODS:
             raise InputError(f"method is one of {', '.join(METHODS)}; got {method!r}")

@@ -1,33 +1,30 @@
 """No-U-turn sampling in whitened coordinates, several chains in parallel."""
 
-import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from threading import Event, Lock
-from typing import Any, NamedTuple
+from dataclasses import dataclass, fields
+from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int, Key
+from jaxtyping import Array, Float, Key
 
 from shoal.errors import InputError
-from shoal.posterior.density import Density
+from shoal.posterior.chains import Runner, Stage
+from shoal.posterior.checkpoint import Checkpoint
 from shoal.posterior.draws import Draws
+from shoal.posterior.finite import check_finite
 from shoal.posterior.hierarchy import Hierarchy
+from shoal.posterior.kernel import Chain, Coordinates, Target, Visit, begin
 from shoal.posterior.linear_coordinates import LinearCoordinates
 from shoal.posterior.marginal import gaussian_around, marginal_top
 from shoal.posterior.mode import rough_mode
-from shoal.posterior.whitening import Whitening, whitening
+from shoal.posterior.whitening import DenseWhitening, LowRankWhitening, whitening
 from shoal.progress import Report
 
-Target = Density | Hierarchy
-Coordinates = Whitening | LinearCoordinates
-
-CHUNK = 25
-"""Draws between two reports of progress; one compiled program runs them all."""
+COORDINATES: dict[str, Any] = {
+    kind.__name__: kind for kind in (DenseWhitening, LowRankWhitening, LinearCoordinates)
+}
 
 
 @dataclass(frozen=True)
@@ -73,52 +70,69 @@ def acceptance(settings: NUTS, density: Target) -> float:
     return 0.95 if isinstance(density, Hierarchy) else 0.8
 
 
-class Chain(NamedTuple):
-    """What the next draw of a chain needs."""
-
-    state: Any
-    step_size: Any
-
-
-class Visit(NamedTuple):
-    """What is kept of one draw."""
-
-    position: Float[Array, " unknowns"]
-    log_posterior: Float[Array, ""]
-    energy: Float[Array, ""]
-    acceptance_rate: Float[Array, ""]
-    diverging: Bool[Array, ""]
-    n_steps: Int[Array, ""]
-    tree_depth: Int[Array, ""]
-
-
 def nuts_draws(
-    density: Target, settings: NUTS, shape: tuple[int, int], seed: int, report: Report
+    density: Target,
+    settings: NUTS,
+    shape: tuple[int, int],
+    seed: int,
+    report: Report,
+    checkpoint: Checkpoint | None = None,
 ) -> Draws:
     """Draws (chains × draws) from the posterior.
 
     The first half of the warm-up runs in coordinates made from the Laplace approximation. The
     posterior's centre as it was found there makes better coordinates for the second half, which
-    tunes the step size, and for the draws.
+    tunes the step size, and for the draws. What a checkpoint holds is not drawn again.
     """
     chains, draws = shape
     keys = jax.random.split(jax.random.key(seed), (3, chains))
     pilot, tuning = settings.warmup // 2, settings.warmup - settings.warmup // 2
-    runner = _Runner(settings, chains * (settings.warmup + draws), report)
+    accept = acceptance(settings, density)
+    runner = Runner(
+        (accept, settings.max_tree_depth),
+        settings.workers,
+        chains * (settings.warmup + draws),
+        report,
+        checkpoint,
+    )
 
-    coordinates = _first_coordinates(density, report)
-    starts = [begin(density, coordinates, _scatter(key, density), settings) for key in keys[0]]
-    _, visits = runner.run(density, coordinates, starts, keys[0], pilot, adapting=True)
+    def start(place: Float[Array, " unknowns"]) -> Chain:
+        chain = begin(density, coordinates, place, accept)
+        check_finite(density, coordinates.position(place), chain.state.logdensity)
+        return chain
+
+    coordinates = _kept(checkpoint, "first", density, lambda: _first_coordinates(density, report))
+    starts = [start(_scatter(key, density)) for key in keys[0]]
+    stage = Stage("pilot", pilot, adapting=True)
+    _, visits = runner.run(stage, density, coordinates, starts, keys[0])
     places = np.stack([visit.position[pilot // 2 :] for visit in visits])
 
-    coordinates = _recentred(density, coordinates, places)
-    starts = [
-        begin(density, coordinates, coordinates.inverse(jnp.asarray(place[-1])), settings)
-        for place in places
-    ]
-    adapted, _ = runner.run(density, coordinates, starts, keys[1], tuning, adapting=True)
-    _, visits = runner.run(density, coordinates, adapted, keys[2], draws, adapting=False)
+    before = coordinates
+    coordinates = _kept(checkpoint, "second", density, lambda: _recentred(density, before, places))
+    starts = [start(coordinates.inverse(jnp.asarray(place[-1]))) for place in places]
+    stage = Stage("tuning", tuning, adapting=True)
+    adapted, _ = runner.run(stage, density, coordinates, starts, keys[1])
+    stage = Stage("draws", draws, adapting=False)
+    _, visits = runner.run(stage, density, coordinates, adapted, keys[2])
     return _collected(visits, adapted, settings)
+
+
+def _kept(
+    checkpoint: Checkpoint | None, name: str, density: Target, make: Callable[[], Coordinates]
+) -> Coordinates:
+    """Coordinates as a run began with them, in which alone its draws can go on."""
+    if checkpoint is None:
+        return make()
+    given = {"model": density} if isinstance(density, Hierarchy) else {"prior": density.prior}
+    arrays = checkpoint.read(f"coordinates-{name}")
+    if arrays is not None:
+        kind = COORDINATES[str(arrays.pop("kind"))]
+        return kind(**given, **{key: jnp.asarray(value) for key, value in arrays.items()})
+    made = make()
+    stored = {part.name: getattr(made, part.name) for part in fields(made)}
+    arrays = {key: np.asarray(value) for key, value in stored.items() if key not in given}
+    checkpoint.write(f"coordinates-{name}", {"kind": np.array(type(made).__name__), **arrays})
+    return made
 
 
 def _first_coordinates(density: Target, report: Report) -> Coordinates:
@@ -144,149 +158,6 @@ def _recentred(
 def _scatter(key: Key[Array, ""], density: Target) -> Float[Array, " unknowns"]:
     """A start for each chain, as spread out as the approximation says the posterior is."""
     return jax.random.normal(jax.random.fold_in(key, 2**31), (density.dimension,))
-
-
-def usable_cores() -> int:
-    """The cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-class _Runner:
-    """Runs chains in threads, chunk by chunk, and reports how far they are."""
-
-    def __init__(self, settings: NUTS, total: int, report: Report) -> None:
-        self.settings, self.total, self.report = settings, total, report
-        self.done, self.lock = 0, Lock()
-        self.workers = settings.workers or usable_cores()
-        self.stopped = Event()
-
-    def run(
-        self,
-        density: Target,
-        coordinates: Coordinates,
-        chains: list[Chain],
-        keys: Key[Array, " chain"],
-        count: int,
-        *,
-        adapting: bool,
-    ) -> tuple[list[Chain], list[Visit]]:
-        """Every chain moved on by ``count`` draws, and what it visited."""
-
-        def move(chain: Chain, keys: Key[Array, " chunk"], size: int) -> tuple[Chain, Visit]:
-            return advance(
-                density,
-                coordinates,
-                chain,
-                keys,
-                jnp.asarray(size),
-                jnp.asarray(adapting),
-                acceptance(self.settings, density),
-                self.settings.max_tree_depth,
-            )
-
-        def one(chain: Chain, key: Key[Array, ""]) -> tuple[Chain, Visit]:
-            kept = []
-            for first in range(0, count, CHUNK):
-                if self.stopped.is_set():
-                    raise KeyboardInterrupt
-                size = min(CHUNK, count - first)
-                chain, visit = move(chain, _draw_keys(key, first), size)
-                kept.append(jax.tree.map(lambda x, n=size: np.asarray(x)[:n], visit))
-                self._count(size)
-            return chain, jax.tree.map(lambda *parts: np.concatenate(parts), *kept)
-
-        move(chains[0], _draw_keys(keys[0], 0), 0)  # compile once, not once in every thread
-        with ThreadPoolExecutor(self.workers) as pool:
-            try:
-                results = list(pool.map(one, chains, list(keys)))
-            except BaseException:
-                self.stopped.set()  # the threads end after the chunk they are at
-                raise
-        return [chain for chain, _ in results], [visit for _, visit in results]
-
-    def _count(self, size: int) -> None:
-        with self.lock:
-            self.done += size
-            self.report("NUTS", self.done, self.total)
-
-
-def _draw_keys(key: Key[Array, ""], first: int) -> Key[Array, " chunk"]:
-    """A key for every draw of a chunk, the same however draws are cut into chunks."""
-    return jax.vmap(jax.random.fold_in, (None, 0))(key, first + jnp.arange(CHUNK))
-
-
-def _target(density: Target, coordinates: Coordinates) -> Callable[[Array], Array]:
-    """The log posterior as a function of u."""
-    return lambda u: density.log_posterior(coordinates.position(u)) + coordinates.log_volume(u)
-
-
-@eqx.filter_jit
-def begin(
-    density: Target, coordinates: Coordinates, u: Float[Array, " unknowns"], settings: NUTS
-) -> Chain:
-    """A chain at u, with a first guess of the step size."""
-    import blackjax  # noqa: PLC0415  (slow to load, and only needed here)
-    from blackjax.adaptation.step_size import dual_averaging_adaptation  # noqa: PLC0415
-
-    state = blackjax.nuts.init(u, _target(density, coordinates))
-    start, _, _ = dual_averaging_adaptation(acceptance(settings, density))
-    chain = Chain(state, start(1.2 * u.size**-0.25))
-    # types that do not change from draw to draw, or the sampler would be compiled twice
-    return jax.tree.map(
-        lambda leaf: jax.lax.convert_element_type(leaf, jnp.asarray(leaf).dtype), chain
-    )
-
-
-@eqx.filter_jit
-def advance(
-    density: Target,
-    coordinates: Coordinates,
-    chain: Chain,
-    keys: Key[Array, " chunk"],
-    count: Int[Array, ""],
-    adapting: Bool[Array, ""],
-    target_acceptance: float,
-    max_tree_depth: int,
-) -> tuple[Chain, Visit]:
-    """The chain after ``count`` draws, one for each key, and what it visited.
-
-    While adapting, the step size of each draw is learned from the one before; afterwards it is
-    the average that the adaptation arrived at.
-    """
-    import blackjax  # noqa: PLC0415  (slow to load, and only needed here)
-    from blackjax.adaptation.step_size import dual_averaging_adaptation  # noqa: PLC0415
-
-    target = _target(density, coordinates)
-    kernel = blackjax.nuts.build_kernel()
-    _, learn, _ = dual_averaging_adaptation(target_acceptance)
-    metric = jnp.ones(density.dimension)
-
-    def draw(chain: Chain, key: Key[Array, ""]) -> tuple[Chain, Visit]:
-        tuner = chain.step_size
-        step_size = jnp.exp(jnp.where(adapting, tuner.log_step_size, tuner.log_step_size_avg))
-        state, info = kernel(key, chain.state, target, step_size, metric, max_tree_depth)
-        learned = learn(tuner, info.acceptance_rate)
-        tuner = jax.tree.map(lambda new, old: jnp.where(adapting, new, old), learned, tuner)
-        visit = Visit(
-            coordinates.position(state.position),
-            state.logdensity - coordinates.log_volume(state.position),
-            info.energy,
-            info.acceptance_rate,
-            info.is_divergent,
-            jnp.asarray(info.num_integration_steps),
-            jnp.asarray(info.num_trajectory_expansions),
-        )
-        return Chain(state, tuner), visit
-
-    def maybe(chain: Chain, item: tuple[Array, Array]) -> tuple[Chain, Visit]:
-        number, key = item
-        _, blank = jax.eval_shape(draw, chain, key)
-        rest = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), blank)
-        return jax.lax.cond(number < count, lambda: draw(chain, key), lambda: (chain, rest))
-
-    return jax.lax.scan(maybe, chain, (jnp.arange(keys.shape[0]), keys))
 
 
 def _collected(visits: list[Visit], chains: list[Chain], settings: NUTS) -> Draws:

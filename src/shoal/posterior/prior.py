@@ -68,6 +68,12 @@ class Prior:
         """1 / Var(β)."""
         return jnp.exp(self.power * jnp.asarray(t))
 
+    def draw(self, rng: np.random.Generator) -> float:
+        """A t from the prior."""
+        if self.form == "fixed":
+            return self.start
+        return math.log(max(rng.gamma(self.shape, 1 / self.rate), 1e-300))
+
     def log_density(
         self, squares: Float[Array, ""], t: Float[Array, ""], count: int
     ) -> Float[Array, ""]:

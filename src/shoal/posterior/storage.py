@@ -30,27 +30,27 @@ NEEDED = ("posterior", "observed_data", "sample_stats", "transitions")
 def save_fit(fit: Fit, path: Path) -> Path:
     """Write a fit, with the model's settings and the versions inside."""
     tree = fit.data.copy()
-    passive, arrays = _stored_passive(fit.model)
-    tree.attrs = {
-        **fit.data.attrs,
-        "shoal_format": FORMAT,
-        "model": json.dumps(
-            {
-                "axes": _described_parts(fit.model.space),
-                "passive": passive,
-                "basis": described(fit.model.basis),
-                "discount": fit.model.discount,
-                "prior": described(fit.model.prior),
-            },
-            default=plain,
-        ),
-    }
+    description, arrays = described_model(fit.model)
+    tree.attrs = {**fit.data.attrs, "shoal_format": FORMAT, "model": description}
     if arrays is not None:
         tree["passive"] = xr.DataTree(arrays)
     buffer = io.BytesIO()
     tree.to_netcdf(buffer, engine="h5netcdf")
     write_whole(path, buffer.getbuffer())
     return path
+
+
+def described_model(model: Model) -> tuple[str, xr.Dataset | None]:
+    """A model as JSON, and the matrix of passive dynamics that are one."""
+    passive, arrays = _stored_passive(model)
+    parts = {
+        "axes": _described_parts(model.space),
+        "passive": passive,
+        "basis": described(model.basis),
+        "discount": model.discount,
+        "prior": described(model.prior),
+    }
+    return json.dumps(parts, default=plain), arrays
 
 
 def load_fit(path: str | Path) -> Fit:

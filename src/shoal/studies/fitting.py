@@ -45,9 +45,16 @@ class FitSettings(ReadingSettings):
 
 @dataclass(frozen=True, eq=False)
 class FitRun(Reading):
-    """One run: tracks, counts, fit, made when they are first asked for."""
+    """One run: tracks, counts, fit, made when they are first asked for.
+
+    Attributes
+    ----------
+    checkpoint
+        A folder where draws are kept while it runs, and from which an interrupted run goes on.
+    """
 
     settings: FitSettings
+    checkpoint: Path | None = None
 
     @cached_property
     def model(self) -> Model:
@@ -79,6 +86,7 @@ class FitRun(Reading):
             draws=s.draws,
             seed=s.seed,
             progress=self.progress,
+            checkpoint=self.checkpoint if isinstance(method, NUTS) else None,
         )
 
     def write(self, out: Path) -> dict[str, Path]:

@@ -1,0 +1,98 @@
+"""Whether ranks are uniform: their empirical distribution beside simultaneous bands."""
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from jaxtyping import Float
+
+MASS = 0.99
+SIMULATIONS = 4000
+
+
+def uniform_rank(
+    truth: Float[np.ndarray, " quantities"],
+    draws: Float[np.ndarray, "draws quantities"],
+    rng: np.random.Generator,
+) -> Float[np.ndarray, " quantities"]:
+    """Where the truth lies among draws, as a number between 0 and 1.
+
+    If truth and draws come from the same distribution it is uniform, exactly: ties are broken at
+    random, and so is the place within a rank.
+    """
+    below = (draws < truth).sum(axis=0)
+    ties = (draws == truth).sum(axis=0)
+    rank = below + rng.integers(0, ties + 1)
+    return (rank + rng.random(truth.shape)) / (len(draws) + 1)
+
+
+@dataclass(frozen=True)
+class Band:
+    """Where the distribution of so many uniform numbers stays, as a whole, with a probability."""
+
+    points: Float[np.ndarray, " points"]
+    lower: Float[np.ndarray, " points"]
+    upper: Float[np.ndarray, " points"]
+
+
+@cache
+def simultaneous_band(count: int, mass: float = MASS) -> Band:
+    """After Säilynoja, Bürkner and Vehtari (2022): pointwise bands, widened by simulation."""
+    from arviz_stats.ecdf_utils import (  # noqa: PLC0415  (slow to load, and only needed here)
+        get_pointwise_confidence_band,
+        simulate_confidence_bands,
+    )
+
+    points = np.arange(1, count) / count
+    rng = np.random.default_rng(count)
+    pointwise = simulate_confidence_bands(count, 1, points, mass, SIMULATIONS, rng)
+    lower, upper = get_pointwise_confidence_band(pointwise, count, points)
+    return Band(points, lower, upper)
+
+
+@dataclass(frozen=True)
+class RankCurve:
+    """The empirical distribution of one quantity's ranks.
+
+    Attributes
+    ----------
+    ranks
+        One for each replicate, between 0 and 1.
+    """
+
+    name: str
+    ranks: Float[np.ndarray, " replicates"]
+
+    @property
+    def band(self) -> Band:
+        """Within which it lies if the intervals are right."""
+        return simultaneous_band(self.ranks.size)
+
+    @property
+    def distribution(self) -> Float[np.ndarray, " points"]:
+        """The share of ranks up to each point."""
+        places = np.searchsorted(np.sort(self.ranks), self.band.points, side="right")
+        return places / self.ranks.size
+
+    @property
+    def excess(self) -> float:
+        """How far it leaves the band at the most, in half-widths of the band; 0 inside."""
+        band, found = self.band, self.distribution
+        half = np.maximum((band.upper - band.lower) / 2, 1 / self.ranks.size)
+        beyond = np.maximum(found - band.upper, band.lower - found)
+        return float(np.max(np.maximum(beyond, 0.0) / half))
+
+    @property
+    def inside(self) -> bool:
+        """Whether it stays in the band everywhere."""
+        return self.excess <= 1e-12
+
+    @property
+    def shape(self) -> str:
+        """What the ranks say of the intervals, in words."""
+        centred = self.ranks - 0.5
+        spread = float(np.mean(centred**2)) * 12
+        lean = float(centred.mean()) * np.sqrt(12 * self.ranks.size)
+        if abs(lean) > 3:
+            return "estimates too low" if lean > 0 else "estimates too high"
+        return "intervals too narrow" if spread > 1 else "intervals too wide"

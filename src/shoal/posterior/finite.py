@@ -1,0 +1,64 @@
+"""Numbers that are none stop the work, and the state they come from is named."""
+
+from typing import Any
+
+import numpy as np
+from jaxtyping import Array, Float
+
+from shoal.errors import InputError
+from shoal.posterior.density import Density
+from shoal.posterior.hierarchy import Hierarchy
+
+
+class NotFiniteError(InputError):
+    """A log posterior that is not finite.
+
+    Attributes
+    ----------
+    state
+        The flat number of the state that broke it, None where it is none.
+    """
+
+    def __init__(self, words: str, state: int | None = None) -> None:
+        super().__init__(words)
+        self.state = state
+
+
+def check_finite(
+    density: Density | Hierarchy,
+    position: Float[Array, " unknowns"],
+    log_posterior: Float[Array, ""],
+) -> None:
+    """Raise where the log posterior at a point is not finite, saying in which state it breaks."""
+    if not np.isfinite(log_posterior):
+        raise _reason(density, position)
+
+
+def _reason(density: Density | Hierarchy, position: Float[Array, " unknowns"]) -> NotFiniteError:
+    head = "the log posterior is not finite"
+    if not np.all(np.isfinite(position)):
+        return NotFiniteError(
+            f"{head}: a coefficient is no number where the search ended; use a stronger prior"
+        )
+    if isinstance(density, Hierarchy):
+        v = density.cost_to_go(position)
+        density = density.given(density.split(position)[1])
+    else:
+        v = density.basis.apply(density.split(position)[0])
+    _, _, reached = density.desirability(v)
+    left = np.asarray(density.departures) > 0
+    causes: list[tuple[str, Any]] = [
+        ("the cost-to-go is no number in", ~np.isfinite(np.asarray(v))),
+        ("the passive dynamics give no number from", left & ~np.isfinite(np.asarray(reached))),
+        (
+            "costs span more than numbers can hold: nothing can be reached from",
+            left & ~(np.asarray(reached) > 0),
+        ),
+    ]
+    for words, broken in causes:
+        if broken.any():
+            more = f" (and {int(broken.sum()) - 1} more)" if broken.sum() > 1 else ""
+            return NotFiniteError(f"{head}{more}: {words}", int(np.argmax(broken)))
+    if not np.isfinite(density.log_passive):
+        return NotFiniteError(f"{head}: a transition that was seen has no passive probability")
+    return NotFiniteError(f"{head}, though every state's part is: the prior gives no number")
