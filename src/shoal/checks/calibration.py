@@ -147,7 +147,7 @@ class Calibration:
         return [
             {
                 "quantity": curve.name,
-                f"ranks in the {MASS:.0%} band": "yes" if curve.inside else "no",
+                f"ranks in the {100 * MASS:.0f} % band": "yes" if curve.inside else "no",
                 "beyond it by": "" if curve.inside else f"{curve.excess:.2f} half-widths",
                 "which means": "" if curve.inside else curve.shape,
             }
@@ -162,10 +162,10 @@ class Calibration:
         if self.method == "map":
             return ["map has no intervals to be right or wrong."]
         words = ", ".join(
-            f"{level:.0%} intervals hold the truth {mean:.1%} ± {error:.1%} of the time"
+            f"{100 * level:.0f} % intervals hold the truth {100 * mean:.1f} ± {100 * error:.1f} %"
             for level, (mean, error) in self.coverage.items()
         )
-        said = [f"Over {len(self.replicates)} data sets, {words}."]
+        said = [f"Over {len(self.replicates)} data sets, {words} of the time."]
         if not self.from_prior:
             return [
                 *said,
@@ -173,12 +173,15 @@ class Calibration:
             ]
         if not self.outside:
             count = len(self.curves)
-            return [*said, f"The ranks of all {count} quantities stay in their {MASS:.0%} bands."]
+            return [
+                *said,
+                f"The ranks of all {count} quantities stay in their {100 * MASS:.0f} % bands.",
+            ]
         worst = max(self.outside, key=lambda curve: curve.excess)
         return [
             *said,
             f"The ranks of {len(self.outside)} of {len(self.curves)} quantities leave their "
-            f"{MASS:.0%} bands, most of all {worst.name} ({worst.shape}).",
+            f"{100 * MASS:.0f} % bands, most of all {worst.name} ({worst.shape}).",
         ]
 
     def _recovered(self) -> list[str]:
@@ -186,8 +189,7 @@ class Calibration:
         correlation, width = self.mean_error("correlation"), self.mean_error("width")
         ending = "" if self.method == "map" else f"; a 95 % interval is {width:.2f} nats wide"
         return [
-            f"With {self.design.groups} groups of {self.design.animals} and {self.design.frames} "
-            f"frames ({self.design.transitions:,} transitions), a cost-to-go is off by {rmse:.2f} "
+            f"With {self.design.words()}, a cost-to-go is off by {rmse:.2f} "
             f"nats where it is entered {OFTEN} times or more (without data: {before:.2f}), its "
             f"correlation with the truth is {correlation:.2f}{ending}. These are medians over "
             "data sets."
@@ -303,7 +305,7 @@ def run_trial(
         made = run_jobs(partial(_batch, trial), batches, cluster, report, "calibrating")
         found = sorted((one for batch in made for one in batch), key=lambda one: one.number)
     density: Any = trial.model.density(_one_transition(trial.model))
-    names = quantity_names(density, trial.states, trial.model)
+    names = quantity_names(density, trial.states)
     if trial.truth is not None:
         names = names[: len(trial.states)]
     return Calibration(

@@ -36,6 +36,12 @@ class Design(NamedTuple):
                 f"{self.groups}, {self.animals} and {self.frames}"
             )
 
+    def words(self) -> str:
+        """In words."""
+        groups = "1 group" if self.groups == 1 else f"{self.groups} groups"
+        seen = f"{self.transitions:,} transitions"
+        return f"{groups} of {self.animals} and {self.frames} frames ({seen})"
+
     @property
     def transitions(self) -> int:
         """How many decisions are seen."""
@@ -122,11 +128,9 @@ def quantities(
     return jax.lax.map(one, positions)
 
 
-def quantity_names(
-    density: Density | Hierarchy, states: tuple[int, ...], model: Model
-) -> tuple[str, ...]:
+def quantity_names(density: Density | Hierarchy, states: tuple[int, ...]) -> tuple[str, ...]:
     """Of the numbers that are ranked."""
-    words = [model.space.describe(state) for state in states]
+    words = [f"state {state}" for state in states]
     if isinstance(density, Hierarchy):
         others = density.names
     else:

@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable
 from functools import wraps
 from threading import Event, Thread, current_thread, main_thread
@@ -10,7 +11,7 @@ from typing import Any
 
 import typer
 
-GRACE = 1.6
+GRACE = 1.5
 """Seconds that the work has to end by itself, after which the process ends all the same."""
 
 STOPPED = 130
@@ -56,10 +57,10 @@ def watch_for_stop() -> None:
 def _end_after_grace(reader: int) -> None:
     while os.read(reader, 1) != bytes([signal.SIGINT]):
         pass
-    if not _ended.wait(GRACE):
-        _say_stopped()
-    else:
-        Event().wait(GRACE)  # threads are at their last chunk
+    last = time.monotonic() + GRACE
+    if _ended.wait(GRACE):
+        time.sleep(max(last - time.monotonic(), 0))  # threads save their last chunk
+    _say_stopped()
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(STOPPED)

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from shoal.cli import comparing, fitting, listing, moving, reproducing
+from shoal.cli import calibrating, comparing, fitting, listing, moving, reproducing
 from shoal.cli.interrupting import stoppable, watch_for_stop
 from shoal.errors import InputError, OutputError
 from shoal.version import __version__
@@ -40,6 +40,7 @@ for command in (
     reproducing.demo,
     fitting.fit,
     comparing.compare,
+    calibrating.calibrate,
     reproducing.reproduce,
     moving.simulate,
     moving.predict,

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -59,8 +60,11 @@ class Checkpoint:
         content = self._content(name)
         if content is None:
             return None
-        with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-            return {key: arrays[key] for key in arrays.files}
+        try:
+            with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+                return {key: arrays[key] for key in arrays.files}
+        except (ValueError, OSError, BadZipFile) as error:
+            raise InputError(f"{self._path(name)} holds no draws of shoal's ({error})") from error
 
     def parts(self, prefix: str) -> Iterator[Arrays]:
         """Parts that follow each other, each named after the draws before it."""
