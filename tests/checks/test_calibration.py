@@ -6,12 +6,12 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from cli.test_commands import run
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kstest
 
 import shoal
+from cli.test_commands import run
 from shoal.checks.ranks import RankCurve, simultaneous_band, uniform_rank
 from shoal.errors import InputError
 from shoal.figures.calibration import calibration_figure

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import jax.numpy as jnp
 import numpy as np
 
-from shoal.basis import Identity
+from shoal.basis import Flat, Identity
 from shoal.passive import Uniform
 from shoal.passive.narrowness import narrow_axes
+from shoal.posterior.identified import compared_parts, misfit
 from shoal.posterior.specification import Unreadable
 
 if TYPE_CHECKING:
@@ -22,6 +23,9 @@ PARETO_K = 0.7
 E_BFMI = 0.3
 FEWEST = 25
 RARE, RARE_SHARE = 1e-6, 0.01
+MISFIT, MISFIT_SHARE = 5.0, 0.2
+"""Between arrivals and what is expected of them, in sds and as a share, beyond which it is said."""
+
 UNLEARNED = 0.9
 """The sd of a passive unknown, in sds of its prior, above which tracks have hardly told it."""
 
@@ -193,6 +197,7 @@ def _note_data(
             "With a discount of 0 nothing ahead counts, so tracks tell nothing of costs."
         )
     _judge_passive(fit, failures, numbers)
+    _note_reach(fit, notes, numbers)
     _note_learned(fit, notes, numbers)
     if bool(fit.absorbing.any()):
         notes.append(
@@ -215,6 +220,33 @@ def _note_data(
         notes.append(
             "With uniform passive dynamics and the identity basis the estimate is nothing but "
             "shrunken −log arrivals."
+        )
+
+
+def _note_reach(fit: "Fit", notes: list[str], numbers: dict[str, float]) -> None:
+    """Differences that no tracks could tell, and arrivals that the basis cannot explain."""
+    if isinstance(fit.model.passive, Unreadable):
+        return
+    departures = fit.data["observed_data"].to_dataset()["departures"].values
+    parts = compared_parts(fit.operator, departures)
+    count = numbers["parts_not_compared"] = float(np.unique(parts[parts >= 0]).size)
+    if count > 1:
+        firsts = [int(np.argmax(parts == part)) for part in np.unique(parts[parts >= 0])[:2]]
+        one, other = (fit.model.space.describe(state) for state in firsts)
+        notes.append(
+            f"The states fall into {count:.0f} parts that these tracks never compare, such as "
+            f"those of {one} and {other}: what is said of costs holds within a part only, and "
+            "between parts the prior alone decides."
+        )
+    if isinstance(fit.model.basis, Flat):
+        return
+    state, (seen, expected), sds = misfit(fit)
+    numbers["largest_misfit"] = sds
+    if sds > MISFIT and abs(seen - expected) > MISFIT_SHARE * expected:
+        notes.append(
+            f"The basis cannot say all that these tracks show: {fit.model.space.describe(state)} "
+            f"was entered {seen:.0f} times where the fit expects {expected:.0f}, {sds:.0f} "
+            "standard deviations off. Try a finer basis."
         )
 
 

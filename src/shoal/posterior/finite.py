@@ -2,11 +2,13 @@
 
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
 from shoal.errors import InputError
 from shoal.posterior.density import Density
+from shoal.posterior.draws import Draws
 from shoal.posterior.hierarchy import Hierarchy
 
 
@@ -34,12 +36,21 @@ def check_finite(
         raise _reason(density, position)
 
 
+def check_draws(density: Density | Hierarchy, draws: Draws) -> None:
+    """Raise where a draw, or its log posterior, is no number."""
+    flat = draws.positions.reshape(-1, draws.positions.shape[-1])
+    broken = ~np.isfinite(flat).all(axis=1)
+    if "log_posterior" in draws.statistics:
+        broken |= np.isnan(draws.statistics["log_posterior"]).ravel()
+    if broken.any():
+        raise _reason(density, jnp.asarray(flat[int(np.argmax(broken))]))
+
+
 def _reason(density: Density | Hierarchy, position: Float[Array, " unknowns"]) -> NotFiniteError:
     head = "the log posterior is not finite"
-    if not np.all(np.isfinite(position)):
-        return NotFiniteError(
-            f"{head}: a coefficient is no number where the search ended; use a stronger prior"
-        )
+    lost = not np.all(np.isfinite(position))
+    if lost:  # a search that ended nowhere met the cause near its beginning, too
+        position = 0.01 * jnp.sin(jnp.arange(1.0, position.size + 1))
     if isinstance(density, Hierarchy):
         v = density.cost_to_go(position)
         density = density.given(density.split(position)[1])
@@ -59,6 +70,10 @@ def _reason(density: Density | Hierarchy, position: Float[Array, " unknowns"]) -
         if broken.any():
             more = f" (and {int(broken.sum()) - 1} more)" if broken.sum() > 1 else ""
             return NotFiniteError(f"{head}{more}: {words}", int(np.argmax(broken)))
+    if lost:
+        return NotFiniteError(
+            f"{head}: a coefficient is no number where the search ended; use a stronger prior"
+        )
     if not np.isfinite(density.log_passive):
         return NotFiniteError(f"{head}: a transition that was seen has no passive probability")
     return NotFiniteError(f"{head}, though every state's part is: the prior gives no number")

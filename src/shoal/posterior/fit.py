@@ -204,6 +204,9 @@ class Fit:
     def summary(self, what: str = "cost_to_go", interval: float = 0.95) -> "pd.DataFrame":
         """A row for each state: mean, sd, interval, R-hat, effective draws, arrivals.
 
+        Where ``entered`` is False no animal was seen to arrive: the prior speaks there, and the
+        absence.
+
         Parameters
         ----------
         what
@@ -226,7 +229,8 @@ class Fit:
             spread = {name: xr.full_like(mean, np.nan) for name in ("sd", "lower", "upper")}
         table = xr.Dataset({"mean": mean, **spread})
         table = table.assign(self._convergence(draws, what))
-        return table.assign(arrivals=self.arrivals).to_dataframe()
+        table = table.assign(arrivals=self.arrivals, entered=self.arrivals > 0)
+        return table.to_dataframe()
 
     def _convergence(self, draws: xr.DataArray, what: str) -> dict[str, xr.DataArray]:
         if what == "cost_to_go" and "convergence" in self.data:

@@ -19,7 +19,7 @@ from shoal.posterior.advi import ADVI, advi_draws
 from shoal.posterior.checkpoint import Checkpoint
 from shoal.posterior.density import Density
 from shoal.posterior.draws import Draws
-from shoal.posterior.finite import NotFiniteError
+from shoal.posterior.finite import NotFiniteError, check_draws
 from shoal.posterior.fit import Fit
 from shoal.posterior.hierarchy import Hierarchy, PaperBasis
 from shoal.posterior.laplace import Laplace, laplace_draws
@@ -223,6 +223,7 @@ class Model:
         try:
             with reporting(progress) as report:
                 drawn = drawing(density, settings, (chains, draws), seed, report, **kept)
+            check_draws(density, drawn)
         except NotFiniteError as error:
             where = "" if error.state is None else f" {self.space.describe(error.state)}"
             raise InputError(f"{error}{where}") from error

@@ -1,0 +1,70 @@
+"""What tracks can tell at all: which states they compare, and what a basis cannot say."""
+
+from typing import TYPE_CHECKING
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from shoal.passive import PassiveOperator
+
+if TYPE_CHECKING:
+    from shoal.posterior.fit import Fit
+
+LARGEST = 3000
+"""States up to which the support of passive dynamics is looked at row by row."""
+
+LEAST_EXPECTED = 5.0
+"""Arrivals that must be expected before a state's misfit counts."""
+
+
+def compared_parts(
+    passive: PassiveOperator, departures: Int[np.ndarray, "*grid"]
+) -> Int[np.ndarray, " J"]:
+    """A number for each state: the same where tracks can compare two states, −1 where none.
+
+    A departure compares all states that can be reached from there in one step. States that no chain
+    of such comparisons joins have costs whose difference no tracks can tell.
+    """
+    size = departures.size
+    if size > LARGEST:
+        return np.zeros(size, dtype=int)
+    left = np.flatnonzero(departures.ravel() > 0)
+    rows = [np.asarray(passive.row(jnp.asarray(int(state)))).ravel() > 0 for state in left]
+    reach: Bool[np.ndarray, "left J"] = np.array(rows)
+    if reach.all():
+        return np.zeros(size, dtype=int)
+    origin, destination = np.nonzero(reach)
+    links = coo_array(
+        (np.ones(origin.size), (origin + size, destination)), shape=(size + len(left),) * 2
+    )
+    _, labels = connected_components(links, directed=False)
+    found = labels[:size]
+    _, found[:] = np.unique(found, return_inverse=True)
+    return np.where(reach.any(axis=0), found, -1)
+
+
+def misfit(fit: "Fit") -> tuple[int, Float[np.ndarray, "2"], float]:
+    """The state where arrivals differ most from what the fit expects, both, and how many sds.
+
+    With a coefficient for each state arrivals are met but for the pull of the prior. What is left
+    beyond chance is what the basis cannot say.
+    """
+    operator, discount = fit.operator, float(fit.model.discount)
+    observed = fit.data["observed_data"].to_dataset()
+    departures = jnp.asarray(observed["departures"].values, dtype=float)
+    arrivals = np.asarray(observed["arrivals"].values, dtype=float)
+    draws = fit.sampled.values
+    v = draws.reshape(-1, *draws.shape[2:]).mean(axis=0)
+    z = jnp.exp(discount * (v.min() - v))
+    reached = operator.apply_positive(z)
+    left = departures > 0
+    weights = jnp.where(left, departures / jnp.where(left, reached, 1.0), 0.0)
+    expected = np.asarray(z * operator.adjoint(weights))
+    often = expected >= LEAST_EXPECTED
+    sds = np.where(often, (arrivals - expected) / np.sqrt(np.maximum(expected, 1.0)), 0.0)
+    worst = int(np.argmax(np.abs(sds)))
+    pair = np.array([arrivals.ravel()[worst], expected.ravel()[worst]])
+    return worst, pair, float(abs(sds.ravel()[worst]))
