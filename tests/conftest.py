@@ -1,5 +1,6 @@
 """Shapes in signatures are executed: every call in the tests is checked against them."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,16 @@ settings.register_profile("shoal", deadline=None, derandomize=True, max_examples
 settings.load_profile("shoal")
 
 install_import_hook("shoal", "typechecker.checked")
+
+COMPILED = Path(__file__).parents[1] / ".cache" / os.environ.get("PYTEST_XDIST_WORKER", "alone")
+"""Compiled programs, kept for other files and for the commands that tests start. Each worker has
+its own, as JAX writes them where another process may read at the same time."""
+
+os.environ |= {
+    "JAX_COMPILATION_CACHE_DIR": str(COMPILED),
+    "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+    "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "0",
+}
 
 MAPS = Path("/proc/self/maps")
 MOST_MAPS = 25_000

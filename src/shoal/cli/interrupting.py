@@ -4,7 +4,8 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from threading import Event, Thread, current_thread, main_thread
 from typing import Any
@@ -40,23 +41,33 @@ def stoppable(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def watch_for_stop() -> None:
+@contextmanager
+def ending_soon_after_stop() -> Iterator[None]:
     """End the process soon after Ctrl-C, even where a compiled program does not listen.
 
     Python hears a signal between two of its own steps only. The operating system's note of it is
     read by a thread here, which waits for the work to end and then ends it.
     """
     if os.name != "posix" or current_thread() is not main_thread():
+        yield
         return
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
-    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
-    Thread(target=_end_after_grace, args=(reader,), daemon=True, name="Ctrl-C").start()
+    before = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    watcher = Thread(target=_end_after_grace, args=(reader,), daemon=True, name="Ctrl-C")
+    watcher.start()
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(before)
+        os.close(writer)  # the thread reads the end of it
 
 
 def _end_after_grace(reader: int) -> None:
-    while os.read(reader, 1) != bytes([signal.SIGINT]):
-        pass
+    while (heard := os.read(reader, 1)) != bytes([signal.SIGINT]):
+        if not heard:
+            os.close(reader)
+            return
     last = time.monotonic() + GRACE
     if _ended.wait(GRACE):
         time.sleep(max(last - time.monotonic(), 0))  # threads save their last chunk

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from shoal.cli import calibrating, comparing, fitting, listing, moving, reproducing
-from shoal.cli.interrupting import stoppable, watch_for_stop
+from shoal.cli.interrupting import ending_soon_after_stop, stoppable
 from shoal.errors import InputError, OutputError
 from shoal.version import __version__
 
@@ -60,9 +60,9 @@ def _show_warning(message: Any, *_: Any, **__: Any) -> None:
 def main() -> None:
     """Run a command; errors are one line, exit status 2 for bad input and 1 for failed work."""
     warnings.showwarning = _show_warning
-    watch_for_stop()
     try:
-        app()
+        with ending_soon_after_stop():
+            app()
     except (InputError, OutputError) as error:
         if "--debug" in sys.argv:
             raise

@@ -147,8 +147,8 @@ class FitRun(Reading):
 
     def _best(self) -> list[tuple[str, str]]:
         """The cheapest state, and how much each axis matters."""
-        mean = self.fit.cost_to_go.mean(("chain", "draw"))
-        entered = np.where(self.counts.arrivals > 0, mean.values, np.inf)
+        mean = self.fit.cost_to_go.values.mean(axis=(0, 1))
+        entered = np.where(self.counts.arrivals > 0, mean, np.inf)
         state = int(np.argmin(entered))
         rows = [("cheapest state entered", self.space.describe(state))]
         for axis, curve in self.marginals("cost_to_go").items():
@@ -158,8 +158,9 @@ class FitRun(Reading):
         return rows
 
     def _arrivals(self, axis: str) -> np.ndarray:
-        others = [name for name in self.space.names if name != axis]
-        return np.asarray(self.fit.arrivals.sum(others).values)
+        place = self.space.names.index(axis)
+        others = tuple(n for n in range(len(self.space.names)) if n != place)
+        return np.asarray(self.fit.arrivals.values.sum(axis=others))
 
     def marginals(self, what: str) -> dict[str, Curve]:
         """Costs along each axis, averaged over the others with the arrivals as weights."""
@@ -228,9 +229,9 @@ class FitRun(Reading):
         )
 
     def _map(self, what: str) -> CostMap:
-        draws = getattr(self.fit, what)
-        mean = draws.mean(("chain", "draw")).values
-        sd = None if self.fit.method == "map" else draws.std(("chain", "draw"), ddof=1).values
+        draws = getattr(self.fit, what).values
+        mean = draws.mean(axis=(0, 1))
+        sd = None if self.fit.method == "map" else draws.std(axis=(0, 1), ddof=1)
         return CostMap(mean, sd, self.counts.arrivals)
 
     def _who(self) -> str:

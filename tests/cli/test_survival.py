@@ -1,0 +1,90 @@
+"""Nothing is lost when a run is killed, stopped, repeated or started twice."""
+
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import shoal
+from cli.test_commands import run
+from cli.test_fit import drifting, run_here
+from shoal.claim import claimed, unfinished
+from shoal.posterior.checkpoint import Checkpoint
+
+
+@pytest.fixture(scope="module")
+def command(tmp_path_factory):
+    path = drifting(1).to_csv(tmp_path_factory.mktemp("survival") / "fish.csv")
+    words = "--state local:bins=8 --passive random-walk:60 --basis identity --draws 40000"
+    return ("fit", path, *words.split(), "--warmup", "60", "--chains", "2")
+
+
+def begun(*words):
+    """A command that is running, and has saved more of its draws than there were."""
+    partial = unfinished(words[words.index("--out") + 1])
+    before = len(list(partial.glob("draws-*")))
+    program = "from shoal.cli.main import main; main()"
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, *map(str, words)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while len(list(partial.glob("draws-*"))) <= before:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.02)
+    return process
+
+
+def test_a_run_that_is_killed_stopped_and_resumed_is_the_uninterrupted_one(
+    command, tmp_path, capsys, monkeypatch
+):
+    out = tmp_path / "fit.nc"
+
+    def refused(*more):
+        code, said = run_here(capsys, monkeypatch, *command, "--out", out, *more)
+        assert code == 2
+        return said
+
+    with claimed(out):
+        assert "another process is writing" in refused()
+    assert not unfinished(out).exists()
+
+    process = begun(*command, "--out", out)
+    process.kill()
+    process.communicate()
+    assert not out.exists()
+    assert "add --resume to go on with it, or --restart to forget it" in refused()
+    assert "give one of them" in refused("--resume", "--restart")
+    assert "seed 1 → 9" in refused("--resume", "--seed", "9")
+
+    process = begun(*command, "--out", out, "--resume")
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "the draws so far are in" in said
+    assert "--resume goes on" in said
+
+    last = run(*command, "--out", out, "--resume")
+    assert last.returncode == 0, last.stderr
+    assert not unfinished(out).exists()
+    whole = tmp_path / "whole.nc"
+    assert run(*command, "--out", whole).returncode == 0
+    one, other = (shoal.load_fit(path).sampled.values for path in (out, whole))
+    assert np.array_equal(one, other)
+
+
+def test_an_interrupted_run_can_be_forgotten(command, tmp_path):
+    out = tmp_path / "fit.nc"
+    unfinished(out).mkdir()
+    Checkpoint(unfinished(out), {"seed": 5})
+    quick = [*command, "--method", "map", "--out", out]
+    anew = run(*quick, "--restart")
+    assert anew.returncode == 0, anew.stderr
+    assert not unfinished(out).exists()
+    nothing = run(*quick, "--resume")
+    assert nothing.returncode == 0
+    assert "no interrupted run" in nothing.stderr
