@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from fuzz_worker import LIMIT_SECONDS, Outcome, serve
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
@@ -36,6 +37,7 @@ class Worker:
         self.start()
 
     def start(self) -> None:
+        """A new process, ready to read."""
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
         self.process = context.Process(target=serve, args=(theirs, self.warm), daemon=True)
@@ -44,6 +46,7 @@ class Worker:
         self.pipe.recv()  # imports are done
 
     def read(self, how: str, path: Path) -> Outcome:
+        """What reading a file gives, in time and alive or not."""
         self.pipe.send((how, str(path)))
         if not self.pipe.poll(LIMIT_SECONDS):
             return self._replaced("hang", f"still reading after {LIMIT_SECONDS:g} s")
@@ -59,6 +62,7 @@ class Worker:
         return Outcome(kind, words, 0, LIMIT_SECONDS)
 
     def stop(self) -> None:
+        """End the process."""
         self.process.kill()
         self.process.join()
 
@@ -115,7 +119,9 @@ def report(outcomes: dict[str, list[Outcome]], folder: Path) -> int:
     for message, count in refusals.most_common():
         print(f"{count:6}  {message}")
     slowest = max(one.seconds for one in everything)
-    print(f"\nslowest {slowest:.2f} s; most memory {max(o.growth for o in everything) / 1e6:.0f} MB")
+    print(
+        f"\nslowest {slowest:.2f} s; most memory {max(o.growth for o in everything) / 1e6:.0f} MB"
+    )
     return sum(one.kind in FAILURES for one in everything)
 
 

@@ -66,7 +66,7 @@ def _tried(read: Any, path: Path) -> tuple[str, str]:
         except (InputError, OutputError) as error:
             if _lacked_memory(error):
                 return "memory", str(error)
-            long = len(str(error)) > 1000 or "\n" in str(error)
+            long = len(str(error)) > 1500 or "\n" in str(error)
             return ("traceback", f"not one line: {error}") if long else ("refused", str(error))
         except MemoryError as error:
             return "memory", _last_place(error)
@@ -89,7 +89,9 @@ def _last_place(error: BaseException) -> str:
     """The error in a line, with the last place in shoal that it went through."""
     frames = traceback.extract_tb(error.__traceback__)
     ours = [frame for frame in frames if "shoal" in frame.filename] or list(frames)
-    return f"{type(error).__name__}: {error} [{Path(ours[-1].filename).name}:{ours[-1].lineno}]"[:300]
+    return f"{type(error).__name__}: {error} [{Path(ours[-1].filename).name}:{ours[-1].lineno}]"[
+        :300
+    ]
 
 
 def _status(name: str) -> int:

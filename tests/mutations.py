@@ -2,15 +2,14 @@
 
 import struct
 
-import numpy as np
-
 NUMBERS = (0, 1, -1, 0x7F, 0x80, 0xFF, 0x7FFF, 0x8000, 0xFFFF, 2**31 - 1, 2**31, 2**32 - 1,
            2**40, 2**62, 2**63 - 1, 2**63, 2**64 - 1)  # fmt: skip
 """Where lengths, counts and addresses overflow."""
 TOKENS = (
     b"NaN", b"inf", b"-inf", b"1e308", b"-1e999", b"9" * 400, b"0x41", b"1e-320", b"2147483648",
     b"9223372036854775807", b"18446744073709551616", b"-1", b"0", b'"', b"'", b'""', b"\x00",
-    b"\r", b"\n\n", b"\r\n", b",", b",,,,", b";", b"\t", b"\\", b"{", b"[" * 2000, b"}", b"\xff\xfe",
+    b"\r", b"\n\n", b"\r\n", b",", b",,,,", b";", b"\t", b"\\", b"{", b"[" * 2000, b"}",
+    b"\xff\xfe",
     b"\xef\xbb\xbf", b"\xe9", b"None", b"null", b"true", b"1;2", b"1,5", b"99/99/9999", b"24:61:61",
     b"2020-01-01T00:00:00Z", b"0000-00-00", b"=1+1", b"../../x", b"%s%n", b"<b>", b"a" * 70_000,
 )  # fmt: skip
@@ -63,7 +62,9 @@ def swapped(rng, content):
     if other - one < length:
         return flipped(rng, content)
     first, second = content[one : one + length], content[other : other + length]
-    return content[:one] + second + content[one + length : other] + first + content[other + length :]
+    return (
+        content[:one] + second + content[one + length : other] + first + content[other + length :]
+    )
 
 
 def doubled(rng, content):

@@ -77,7 +77,9 @@ def specimens(folder):
             parts = [path / "trajectories.csv", path / "attributes.json"]
             found += [Specimen(name, "tracks", part, tuple(parts)) for part in parts]
         else:
-            found.append(Specimen(name, "tracks", sorted(path.iterdir())[0] if path.is_dir() else path))
+            found.append(
+                Specimen(name, "tracks", sorted(path.iterdir())[0] if path.is_dir() else path)
+            )
     by_name = {part.name: part.path for part in found}
     found += [Specimen("store " + name, "store", by_name[name]) for name in ("csv", "parquet")]
     return found + _packed(folder, by_name) + _results(folder)
@@ -114,4 +116,3 @@ def samples(folder):
     return [
         Specimen(f"{p.parent.name}/{p.name}", "tracks", p) for p in files if p.suffix not in aside
     ]
-

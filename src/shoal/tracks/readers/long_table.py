@@ -14,6 +14,7 @@ from shoal.tracks.readers.delimited import table
 from shoal.tracks.readers.fixes import Fixes
 from shoal.tracks.readers.long_columns import flag_columns, is_numeric, wanted_columns
 from shoal.tracks.readers.long_layout import ROLES, Layout, layout_of, split_unit
+from shoal.tracks.readers.long_parquet import read_parquet
 from shoal.tracks.readers.long_times import counts_frames, times_of
 from shoal.tracks.readers.long_values import (
     codes_of,
@@ -24,7 +25,7 @@ from shoal.tracks.readers.long_values import (
     plain,
     words_of,
 )
-from shoal.tracks.readers.source import ReadOptions, Source, damaged
+from shoal.tracks.readers.source import ReadOptions, Source
 
 
 def read_fixes(source: Source, options: ReadOptions, name: str | None = None) -> Fixes:
@@ -44,12 +45,7 @@ def read_rows(source: Source, numbers: Sequence[str], texts: Sequence[str]) -> p
     """The wanted columns of a CSV or Parquet file."""
     if source.kind != "parquet":
         return table(source, numbers, texts)
-    from pyarrow import parquet  # noqa: PLC0415
-
-    try:
-        rows = parquet.read_table(source.path, columns=[*numbers, *texts])
-    except (pa.ArrowException, OSError) as error:
-        raise damaged(source.path, error) from error
+    rows = read_parquet(source, [*numbers, *texts])
     return as_wanted(rows, numbers, texts, source.path)
 
 

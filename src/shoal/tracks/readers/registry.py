@@ -238,9 +238,10 @@ def recognised(source: Source, options: ReadOptions) -> Format:
     ]
     telling.sort(key=lambda words: not words.startswith(("csv:", "parquet:")))
     others = [known.name for known, reason in reasons if f"{known.name}: {reason}" not in telling]
+    words = [f"Tried {'; '.join(telling)}"] if telling else []
+    if others:
+        words.append(f"As it is another kind of file, it cannot be {', '.join(others)}")
     raise InputError(
-        f"{source.path} is in no format that can be read ({source.words}). "
-        f"Tried {'; '.join(telling)}"
-        f"{'; and, as it is another kind of file, ' + ', '.join(others) if others else ''}. "
+        f"{source.path} is in no format that can be read ({source.words}). {'. '.join(words)}. "
         "`shoal formats` shows them all; format= names one"
     )

@@ -17,7 +17,7 @@ from shoal.tracks.readers.long_layout import Layout
 from shoal.tracks.readers.long_table import as_wanted, fixes_of
 from shoal.tracks.readers.long_values import tidy
 from shoal.tracks.readers.pieces import Piece, opened, pieces_of, read_columns
-from shoal.tracks.readers.source import ReadOptions
+from shoal.tracks.readers.source import ReadOptions, named
 from shoal.tracks.record import Tracks
 
 if TYPE_CHECKING:
@@ -84,7 +84,8 @@ class OpenTracks:
         parts = []
         for path in dict.fromkeys(piece.path for piece in pieces):
             numbers = [piece.number for piece in pieces if piece.path == path]
-            parts.append(self._rows(path, numbers, groups, limits))
+            with named(self.origins.get(path, path)):
+                parts.append(self._rows(path, numbers, groups, limits))
         if len(parts) == 1:
             return parts[0]
         return without_seams(stacked(parts))
