@@ -224,7 +224,7 @@ class Source:
     @property
     def words(self) -> str:
         """What the file is, for messages."""
-        shown = listed(sorted(self.keys) if self.keys else self.header, 8)
+        shown = listed(sorted(self.keys) if self.keys else self.header, 8, 120)
         if self.kind == "hdf5" and "posterior" in self.keys:
             return "a fit, not tracks"
         for magic, picture in PICTURES.items():
@@ -233,10 +233,12 @@ class Source:
         return f"{self.kind}" + (f" with {shown}" if shown else "")
 
 
-def listed(names: Sequence[str], most: int = 20) -> str:
+def listed(names: Sequence[str], most: int = 20, letters: int = 240) -> str:
     """Names for a message: not too many, not too long, and with nothing that acts on a terminal."""
     plain = ["".join(c if c.isprintable() else "?" for c in name[:40]) for name in names[:most]]
-    return ", ".join(plain) + (" …" if len(names) > most else "")
+    whole = ", ".join(plain)
+    cut = len(names) > most or len(whole) > letters
+    return whole[:letters] + (" …" if cut else "")
 
 
 def damaged(path: Path, error: Exception) -> InputError:

@@ -1,6 +1,7 @@
 """A long table on disk that is not read yet: which rows of which files hold which group."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -58,9 +59,10 @@ class OpenTracks:
     def index(self) -> dict[str, list[tuple[Piece, int]]]:
         """For every group the pieces that hold it, with how many of its rows."""
         found: dict[str, list[tuple[Piece, int]]] = {}
-        for piece in self.pieces:
-            for label, rows in self._groups_of(piece):
-                found.setdefault(label, []).append((piece, rows))
+        with self.told():
+            for piece in self.pieces:
+                for label, rows in self._groups_of(piece):
+                    found.setdefault(label, []).append((piece, rows))
         return found
 
     @property
@@ -72,7 +74,13 @@ class OpenTracks:
         """Blocks of whole groups; a group larger than a block is cut into runs of frames."""
         from shoal.tracks.readers.blocks import blocks_of  # noqa: PLC0415  (takes OpenTracks)
 
-        return blocks_of(self)
+        with self.told():
+            return blocks_of(self)
+
+    def told(self) -> AbstractContextManager[None]:
+        """Failures inside are about these files."""
+        first = self.origins.get(self.files[0], self.files[0])
+        return named(first if len(self.files) == 1 else first.parent)
 
     def fixes(
         self,
@@ -96,8 +104,10 @@ class OpenTracks:
 
     def __iter__(self) -> Iterator[Tracks]:
         for label, parts in self.index.items():
-            fixes = self.fixes([piece for piece, _ in parts], [label])
-            yield from assembled(fixes, replace(self.options, sort=True))
+            with self.told():
+                fixes = self.fixes([piece for piece, _ in parts], [label])
+                groups = assembled(fixes, replace(self.options, sort=True))
+            yield from groups
 
     def __repr__(self) -> str:
         return f"OpenTracks({self.rows} rows in {len(self.files)} files)"
