@@ -68,12 +68,17 @@ class Worker:
 
 
 def normalised(message: str, folder: Path) -> str:
-    """A message without the paths, numbers and bytes that differ from file to file."""
+    """The sentence of a message, without what differs from file to file.
+
+    Paths, numbers, quoted words, lists of columns and, in brackets, a library's own words.
+    """
     words = re.sub(rf"{re.escape(str(folder))}[^\s:,()]*", "FILE", message)
     words = re.sub(r"b?'(?:[^'\\]|\\.)*'|b?\"(?:[^\"\\]|\\.)*\"", "'…'", words)
-    words = re.sub(r"0x[0-9a-f]+|[-+]?\d[\d.,]*(?:e[-+]?\d+)?", "N", words)
-    words = re.sub(r"[^\x20-\x7e…–—°²³⁶·×−’]+", "?", words)
-    return re.sub(r"\(columns found: .*?\): say", "(columns found: …): say", words)[:300]
+    words = re.sub(r"(no format that can be read \().*", r"\1…). Tried …", words)
+    words = re.sub(r"\(.*\)|\(.*", "(…)", words)
+    words = re.sub(r"(got|there are|no column '…' in) .*", r"\1 …", words)
+    words = re.sub(r"[-+]?\d[\d.,]*(?:e[-+]?\d+)?|[-+]?\b(?:inf|nan)\b", "N", words)
+    return re.sub(r"[^\x20-\x7e…–—°²³⁶·×−’]+", "?", words)[:300]
 
 
 def run(options: argparse.Namespace, folder: Path) -> dict[str, list[Outcome]]:

@@ -1,5 +1,6 @@
 """The process that reads damaged files for ``fuzz.py``, with little memory to spare."""
 
+import faulthandler
 import importlib
 import resource
 import sys
@@ -40,7 +41,9 @@ def serve(pipe: Any, warm: list[tuple[str, str]]) -> None:
     pipe.send("ready")
     while True:
         how, path = pipe.recv()
+        faulthandler.dump_traceback_later(0.95 * LIMIT_SECONDS)  # shows where a hang is
         pipe.send(outcome(ways[how], Path(path)))
+        faulthandler.cancel_dump_traceback_later()
 
 
 def outcome(read: Any, path: Path) -> Outcome:

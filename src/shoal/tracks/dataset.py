@@ -85,7 +85,7 @@ def checked_names(individuals: Sequence[Any] | None, animals: int) -> list[str]:
     """A name for each animal, by default its number."""
     names = [str(n) for n in (range(animals) if individuals is None else individuals)]
     if len(names) != animals or len(set(names)) < animals:
-        raise InputError(f"{animals} animals need as many different names, got {names}")
+        raise InputError(f"{animals} animals need as many different names, got {names!s:.200}")
     return names
 
 

@@ -25,15 +25,13 @@ from shoal.tracks.readers.long_values import (
     plain,
     words_of,
 )
-from shoal.tracks.readers.source import ReadOptions, Source
+from shoal.tracks.readers.source import ReadOptions, Source, named
 
 
 def read_fixes(source: Source, options: ReadOptions, name: str | None = None) -> Fixes:
     """All rows of a long table."""
-    try:
+    with named(source.path):
         layout = layout_of(source.header, options.columns)
-    except InputError as error:
-        raise InputError(f"{source.path}: {error}") from error
     numeric = "time" in layout and is_numeric(source, layout["time"])
     rows = read_rows(source, *wanted_columns(layout, numeric))
     if rows.num_rows == 0:

@@ -88,10 +88,8 @@ def _opened(path: Any, options: ReadOptions, parts: str | None, block_rows: int)
 
 
 def _one_layout(sources: Sequence[Source], options: ReadOptions) -> Layout:
-    try:
+    with named(sources[0].path):
         layout = layout_of(sources[0].header, options.columns)
-    except InputError as error:
-        raise InputError(f"{sources[0].path}: {error}") from error
     wanted = {*layout.columns.values(), *covariate_columns(layout)}
     for source in sources[1:]:
         if not wanted <= set(source.header):

@@ -149,8 +149,8 @@ def _plain(content: bytes, where: str) -> Any:
         ) from error
     except Exception as error:
         raise InputError(
-            f"{where} holds a damaged pickle ({type(error).__name__}: {error!s:.80}): is it "
-            "truncated?"
+            f"{where} holds a damaged pickle ({type(error).__name__}: {error!s:.80}): copy "
+            "or save it again"
         ) from error
 
 
@@ -166,7 +166,7 @@ def _check_memo(content: bytes, where: str) -> None:
         if isinstance(error, InputError):
             raise
         raise InputError(
-            f"{where} holds a damaged pickle ({error!s:.80}): is it truncated?"
+            f"{where} holds a damaged pickle ({error!s:.80}): copy or save it again"
         ) from error
 
 

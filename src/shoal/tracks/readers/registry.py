@@ -238,7 +238,12 @@ def recognised(source: Source, options: ReadOptions) -> Format:
     ]
     telling.sort(key=lambda words: not words.startswith(("csv:", "parquet:")))
     others = [known.name for known, reason in reasons if f"{known.name}: {reason}" not in telling]
-    words = [f"Tried {'; '.join(telling)}"] if telling else []
+    if not telling:
+        raise InputError(
+            f"{source.path} is in no format that can be read: it is no table and begins like none "
+            "of the files that trackers write; `shoal formats` shows what can be read"
+        )
+    words = [f"Tried {'; '.join(telling)}"]
     if others:
         words.append(f"As it is another kind of file, it cannot be {', '.join(others)}")
     raise InputError(

@@ -38,6 +38,7 @@ PICTURES = {
 DELIMITERS = ",;\t"
 LONGEST_LINE, LONGEST_NAME, MOST_COLUMNS = 1 << 20, 300, 50_000
 """Of a header, in characters; what has more is no table of tracks."""
+LONGEST_MESSAGE = 1400
 PACKED = (EOFError, OSError, ValueError, RuntimeError, zlib.error, zipfile.BadZipFile)
 """What unpacking a damaged archive ends with."""
 
@@ -258,9 +259,10 @@ def named(path: Path) -> Iterator[None]:
         with np.errstate(all="ignore"):
             yield
     except InputError as error:
-        if str(path) in str(error):
+        words = str(error) if str(path) in str(error) else f"{path}: {error}"
+        if words == str(error) and len(words) <= LONGEST_MESSAGE:
             raise
-        raise InputError(f"{path}: {error}") from error
+        raise InputError(words[:LONGEST_MESSAGE]) from error
     except (Warning, AssertionError):
         raise
     except Exception as error:
