@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -19,9 +20,11 @@ from typing import Any
 from shoal.errors import InputError
 from shoal.room import refuse_beyond_memory
 
-SECONDS, BYTES_A_SECOND = 5.0, 50e6
-"""What a file may take: so long, and so much longer for its size."""
-START_SECONDS = 60.0
+SECONDS, BYTES_A_SECOND = 3.0, 50e6
+"""What a file may take of a processor's time: so long, and so much longer for its size."""
+FIRST_LOOK, PATIENCE = 0.25, 20.0
+"""Seconds between looks at the clock, and how many times longer it may be than computing is."""
+START_SECONDS = 20.0
 EXPANSION, SMALL = 100, 200_000_000
 """How many times larger than the file its values may be, where they have more than this."""
 
@@ -31,7 +34,7 @@ UNKNOWN = {"largest": 0, "promised": 0}
 
 
 class Walker:
-    """The process, started when it is first needed and again after a file has killed it."""
+    """The other process, started when it is first needed and again after a file has killed it."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -81,13 +84,14 @@ class Walker:
         """What it says within this time."""
         process = self.process
         assert process is not None and process.stdout is not None
-        watch = threading.Timer(seconds, process.kill)
-        watch.daemon = True
+        done = threading.Event()
+        watch = threading.Thread(target=_watch, args=(process, seconds, done), daemon=True)
         watch.start()
         try:
             return process.stdout.readline()
         finally:
-            watch.cancel()
+            done.set()
+            watch.join()
 
     def _end(self) -> None:
         process, self.process = self.process, None
@@ -99,6 +103,22 @@ class Walker:
                 if pipe is not None:
                     pipe.close()
         process.wait()
+
+
+def _watch(process: "subprocess.Popen[bytes]", seconds: float, done: threading.Event) -> None:
+    """Kill the process where it computes for longer; on a busy machine that takes its time."""
+    if done.wait(FIRST_LOOK):
+        return  # as for nearly every file
+    import psutil  # noqa: PLC0415
+
+    latest = time.monotonic() + PATIENCE * seconds
+    with suppress(psutil.Error):
+        times = psutil.Process(process.pid).cpu_times
+        limit = sum(times()[:2]) + seconds
+        while not done.wait(FIRST_LOOK):
+            if sum(times()[:2]) > limit or time.monotonic() > latest:
+                process.kill()
+                return
 
 
 def _new_process() -> "subprocess.Popen[bytes]":
