@@ -239,9 +239,10 @@ def recognised(source: Source, options: ReadOptions) -> Format:
     telling.sort(key=lambda words: not words.startswith(("csv:", "parquet:")))
     others = [known.name for known, reason in reasons if f"{known.name}: {reason}" not in telling]
     if not telling:
+        what = "" if source.words == "unknown" else f" ({source.words})"
         raise InputError(
-            f"{source.path} is in no format that can be read: it is no table and begins like none "
-            "of the files that trackers write; `shoal formats` shows what can be read"
+            f"{source.path} is in no format that can be read{what}: it is no table and has not the "
+            "parts of any file that trackers write; `shoal formats` shows what can be read"
         )
     words = [f"Tried {'; '.join(telling)}"]
     if others:
