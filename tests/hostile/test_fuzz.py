@@ -2,6 +2,8 @@
 
 import csv
 import io
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -13,9 +15,10 @@ from pyarrow import parquet
 
 import shoal
 from mutations import mutated
-from shoal.foreign import check_hdf5
+from shoal import foreign
 from specimens import HOW, specimens
 
+KEPT = foreign._new_process
 BUSY = settings(
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
@@ -161,19 +164,26 @@ def test_damaged_files_of_every_kind_are_read_or_refused(whole, tmp_path):
                 assert "\n" not in str(error), one.name
 
 
-def test_a_file_in_which_hdf5_loops_for_ever_is_refused_in_time(whole, tmp_path, monkeypatch):
-    """An object of size 0 in the heap of texts: HDF5 2.0 goes round it until the process ends."""
-    monkeypatch.setattr("shoal.foreign.SECONDS", 1.0)
-    good = next(one for one in whole if one.name == "idtrackerai-h5").path.read_bytes()
-    heap = good.index(b"GCOL")
-    refused = 0
-    for place in range(heap + 16, heap + 64, 8):
-        path = tmp_path / "looping.h5"
-        path.write_bytes(good[:place] + b"\x00" * 8 + good[place + 8 :])
-        try:
-            check_hdf5(path)
-        except shoal.InputError as error:
-            assert "damaged" in str(error)
-            refused += "hung" in str(error)
-    assert refused <= 3
-    check_hdf5(next(one for one in whole if one.name == "fit").path)  # the next file is read again
+@pytest.mark.parametrize("ending", ["while True: pass", "import os; os.abort()"])
+def test_a_trial_that_hangs_or_dies_is_a_refusal_and_the_next_file_is_read(
+    ending, whole, monkeypatch
+):
+    """HDF5 loops for ever in some damaged files, and SciPy ends the process in others."""
+    good = next(one for one in whole if one.name == "fit").path
+    program = f"print('ready', flush=True); input(); exec({ending!r})"
+
+    def process():
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+        return subprocess.Popen([sys.executable, "-c", program], **pipes)
+
+    walker = foreign.Walker()
+    with monkeypatch.context() as broken:
+        broken.setattr(foreign, "_WALKER", walker)
+        broken.setattr(foreign, "_new_process", process)
+        broken.setattr(foreign, "SECONDS", 0.5)
+        with pytest.raises(shoal.InputError, match="hung or broke off"):
+            foreign.check_hdf5(good)
+        assert walker.process is None
+        broken.setattr(foreign, "_new_process", KEPT)
+        foreign.check_hdf5(good)
+        walker.stop()
