@@ -8,6 +8,7 @@ import typer
 
 from shoal.cli import calibrating, comparing, fitting, listing, moving, reproducing
 from shoal.cli.interrupting import ending_soon_after_stop, stoppable
+from shoal.cli.output import printable
 from shoal.errors import InputError, OutputError
 from shoal.version import __version__
 
@@ -54,7 +55,7 @@ for command in (
 
 def _show_warning(message: Any, *_: Any, **__: Any) -> None:
     """A warning is one line, too."""
-    typer.echo(f"shoal: warning: {' '.join(str(message).split())}", err=True)
+    typer.echo(f"shoal: warning: {printable(' '.join(str(message).split()))}", err=True)
 
 
 def main() -> None:
@@ -66,11 +67,11 @@ def main() -> None:
     except (InputError, OutputError) as error:
         if "--debug" in sys.argv:
             raise
-        typer.echo(f"shoal: {error}", err=True)
+        typer.echo(f"shoal: {printable(str(error))}", err=True)
         sys.exit(2)
     except Exception as error:
         if "--debug" in sys.argv:
             raise
         words = " ".join(f"{type(error).__name__}: {error}".split())
-        typer.echo(f"shoal: the work failed ({words}); --debug shows where", err=True)
+        typer.echo(f"shoal: the work failed ({printable(words)}); --debug shows where", err=True)
         sys.exit(1)

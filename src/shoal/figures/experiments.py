@@ -90,8 +90,9 @@ def experiments(
             _draw(axes, part, mark)
         panels[0].set(xlim=box[:, 0], ylim=box[:, 1])
         unit = groups[0].length_unit
-        figure.supxlabel(f"x ({unit})" if unit else "x", fontsize=STYLE["axes.labelsize"])
-        figure.supylabel(f"y ({unit})" if unit else "y", fontsize=STYLE["axes.labelsize"])
+        plain = {"fontsize": STYLE["axes.labelsize"], "parse_math": False}
+        figure.supxlabel(f"x ({unit})" if unit else "x", **plain)
+        figure.supylabel(f"y ({unit})" if unit else "y", **plain)
         _explain(figure, landmarks=any(part.members != part.individuals for part in groups))
     return figure
 
@@ -181,7 +182,7 @@ def _label(axes: Axes, tracks: Tracks, characters: int) -> None:
     most = max(8, characters - len(f" – {frames}"))
     name = name if len(name) <= most else f"…{name[1 - most :]}"
     words = f"{name} – {frames}" if name else f"{frames} frames"
-    axes.set_title(words, loc="left", x=INSET, size=8, pad=3)
+    axes.set_title(words, loc="left", x=INSET, size=8, pad=3, parse_math=False)
     axes.set_aspect("equal", adjustable="box")
     axes.locator_params(nbins=2 if characters < 30 else 5)
     axes.tick_params(labelsize=7, length=2)

@@ -40,10 +40,12 @@ def trajectories(tracks: Sequence[Tracks], target: Any = None) -> Figure:
             axes.set_visible(False)
         for axes, part in zip(grid, shown, strict=False):
             _draw(axes, part, target)
-            axes.set_title(f"{_short(part.group)} ({len(part.members)})", fontsize=8)
+            axes.set_title(
+                f"{_short(part.group)} ({len(part.members)})", fontsize=8, parse_math=False
+            )
         unit = shown[0].length_unit
-        figure.supxlabel(f"x ({unit})" if unit else "x")
-        figure.supylabel(f"y ({unit})" if unit else "y")
+        figure.supxlabel(f"x ({unit})" if unit else "x", parse_math=False)
+        figure.supylabel(f"y ({unit})" if unit else "y", parse_math=False)
         handles = [
             Line2D([], [], color=BLUE, label="animals"),
             Line2D([], [], color=INK, marker="o", ms=3, linestyle="none", label="where they begin"),

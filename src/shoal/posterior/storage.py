@@ -6,13 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import h5py
 import numpy as np
 import scipy.sparse as sp
 import xarray as xr
 
 from shoal.errors import InputError
 from shoal.files import write_whole
+from shoal.foreign import check_hdf5
 from shoal.passive import MatrixDynamics, PassiveOperator, SparseDynamics, TurnCoupled
 from shoal.passive.turn_coupled import turn_effects
 from shoal.posterior.fit import SAMPLING, Fit
@@ -59,13 +59,13 @@ def load_fit(path: str | Path) -> Fit:
     if not place.is_file():
         raise InputError(f"{place} is not a file: give a fit written by fit.save, such as fit.nc")
     try:
-        h5py.File(place).close()  # what is no HDF5 file at all ends here, quietly
+        check_hdf5(place)
         with xr.open_datatree(place, engine="h5netcdf") as opened:
             tree = opened.load()
     except Exception as error:
         raise InputError(
             f"{place} could not be read as a fit: it is damaged or not a netCDF file "
-            f"({_first_line(error)})"
+            f"({_first_line(error).removeprefix(f'{place} ')})"
         ) from error
     if tree.attrs.get("shoal_format") != FORMAT:
         raise InputError(
@@ -81,8 +81,11 @@ def load_fit(path: str | Path) -> Fit:
         return Fit(model, _without_storage(tree))
     except InputError as error:
         raise InputError(f"{place}: {error}") from error
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{place} has a damaged description of its model: {error}") from error
+    except Warning:
+        raise
+    except Exception as error:
+        words = f"{place} has a damaged description of its model: {_first_line(error)}"
+        raise InputError(words) from error
 
 
 def _described_parts(space: StateSpace) -> list[dict[str, Any]]:

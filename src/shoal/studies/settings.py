@@ -36,8 +36,8 @@ class Choices:
             content = tomllib.loads(path.read_text(encoding="utf-8"))
         except OSError as error:
             raise InputError(f"{path} cannot be read ({error.strerror})") from error
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise InputError(f"{path} is no TOML file ({error})") from error
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{path} is no TOML file ({error!s:.100})") from error
         known = {field.name: field for field in _ordered(cls)}
         hints = get_type_hints(cls)
         found: dict[str, Any] = {}
@@ -45,13 +45,15 @@ class Choices:
             name = key.replace("-", "_")
             if name not in known:
                 words = ", ".join(_key(field) for field in known.values())
-                raise InputError(f"{path}: there is no choice {key!r}; there are {words}")
+                raise InputError(f"{path}: there is no choice {key!r:.60}; there are {words}")
             kinds = get_args(hints[name]) or (hints[name],)
             whole = type(value) is int and float in kinds and int not in kinds
             if type(value) not in kinds and not whole:
                 words = " or ".join(kind.__name__ for kind in kinds)
                 default = known[name].default
-                raise InputError(f"{path}: {key} is {words}, such as {default!r}; got {value!r}")
+                raise InputError(
+                    f"{path}: {key} is {words}, such as {default!r}; got {value!r:.80}"
+                )
             found[name] = float(value) if whole else value
         return found
 

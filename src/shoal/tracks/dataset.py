@@ -8,6 +8,7 @@ import xarray as xr
 from jaxtyping import Float
 
 from shoal.errors import InputError
+from shoal.tracks.gaps import check_grid
 
 DIMENSIONS = ("time", "individuals", "space")
 SPACE = ("x", "y")
@@ -59,6 +60,7 @@ def with_missing_frames(
             f"{len(array)} frames are spread over {number[-1] + 1} at their usual interval: cut "
             "the tracks where they break off"
         )
+    check_grid(int(number[-1]) + 1, array.shape[1], array.shape[0] * array.shape[1])
     grid = np.full((number[-1] + 1, *array.shape[1:]), np.nan)
     grid[number] = array
     if heading is not None and np.shape(heading) == array.shape[:2]:
@@ -83,7 +85,7 @@ def checked_names(individuals: Sequence[Any] | None, animals: int) -> list[str]:
     """A name for each animal, by default its number."""
     names = [str(n) for n in (range(animals) if individuals is None else individuals)]
     if len(names) != animals or len(set(names)) < animals:
-        raise InputError(f"{animals} animals need as many different names, got {names}")
+        raise InputError(f"{animals} animals need as many different names, got {names!s:.200}")
     return names
 
 
@@ -91,7 +93,8 @@ def checked_times(time: Any, frames: int, rate: float | None) -> Float[np.ndarra
     """The time of every frame, by default its number over the rate."""
     clock = np.arange(frames) / (rate or 1.0) if time is None else np.asarray(time, dtype=float)
     if clock.shape != (frames,) or not np.all(np.diff(clock) > 0):
-        raise InputError(f"the times of {frames} frames must increase, got {clock!r:.80}")
+        words = " ".join(f"{clock}".split())
+        raise InputError(f"the times of {frames} frames must increase, got {words:.80}")
     return clock
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from shoal.files import write_whole
+from shoal.spreadsheets import harmless
 from shoal.tracks.record import Tracks
 
 PER_GROUP, PER_ANIMAL = "group:", "animal:"
@@ -21,7 +22,12 @@ def table(tracks: Iterable[Tracks]) -> pd.DataFrame:
 
 def write_csv(tracks: Iterable[Tracks], path: Path) -> Path:
     """A long CSV, whole or not at all."""
-    write_whole(path, table(tracks).to_csv(index=False).encode())
+    rows = table(tracks)
+    for name in rows.select_dtypes(exclude=["number", "bool"]):
+        words = {word: harmless(word) for word in rows[name].unique() if isinstance(word, str)}
+        if any(word != shown for word, shown in words.items()):
+            rows[name] = [words.get(word, word) for word in rows[name]]
+    write_whole(path, rows.to_csv(index=False).encode())
     return path
 
 

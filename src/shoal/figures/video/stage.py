@@ -101,7 +101,8 @@ class Stage:
             axes.tick_params(labelleft=False)
         most = int(layout.panels[index][2] / 7)  # characters
         title = cast.titles[index]
-        axes.set_title(title if len(title) <= most else f"{title[: most - 1]}…")
+        short = title if len(title) <= most else f"{title[: most - 1]}…"
+        axes.set_title(short, parse_math=False)
 
     def _place_clock(self, layout: Layout) -> Any:
         """The time in the upper left corner; in the right one the speed, where it is not life's."""

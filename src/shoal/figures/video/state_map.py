@@ -50,7 +50,7 @@ class StateMap:
         draw = _draw_line if len(space.axes) == 1 else _draw_map
         draw(axes, space, costs, fit)
         who = f"animal {followed}" if followed.isdigit() else followed
-        axes.set_title(f"state of {who}", fontsize=10)
+        axes.set_title(f"state of {who}", fontsize=10, parse_math=False)
         steps = np.stack([self.points[:-1], self.points[1:]], axis=1)
         plain = len(space.axes) == 2  # along a curve there is none
         across = _round_the_circle(space, steps)[:, None, None]

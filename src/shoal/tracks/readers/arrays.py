@@ -7,6 +7,7 @@ import numpy as np
 
 from shoal.errors import InputError
 from shoal.tracks.arena import Arena
+from shoal.tracks.gaps import check_grid
 from shoal.tracks.readers.clock import clock_of_times
 from shoal.tracks.readers.source import ReadOptions, Source
 from shoal.tracks.record import Tracks
@@ -70,6 +71,8 @@ def timed_tracks(source: Source, options: ReadOptions, time: Any, **known: Any) 
             f"{seconds[late - 1]:g} s"
         )
     clock = clock_of_times(seconds, np.zeros(len(seconds), dtype=int), None)
+    animals = np.shape(known["positions"])[1]
+    check_grid(len(clock.time), animals, len(seconds) * animals, str(source.path))
     arrays = {}
     for name in ("positions", "heading"):
         if known.get(name) is not None:

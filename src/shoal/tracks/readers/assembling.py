@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from shoal.errors import InputError
+from shoal.tracks.gaps import check_grid
 from shoal.tracks.readers.checking import check_finite, check_order, disorder
 from shoal.tracks.readers.clock import Clock, clock_of_frames, clock_of_times
 from shoal.tracks.readers.fixes import Codes, Fixes, by_group
@@ -46,7 +47,8 @@ def one_group(fixes: Fixes, label: str, options: ReadOptions) -> Tracks:
     fps = options.fps or rate_of(fixes)
     fixes, animal, clock = _clocked(fixes, animal, fps, options)
     if len(clock.time) < 2:
-        raise InputError(f"{fixes.file}: group {label!r} has fewer than two frames")
+        raise InputError(f"{fixes.file}: group {label!r:.60} has fewer than two frames")
+    check_grid(len(clock.time), len(names), len(fixes.x), fixes.file)
     cell, shape = clock.frame * len(names) + animal, (len(clock.time), len(names))
     positions = on_grid(np.column_stack([fixes.x, fixes.y]), cell, shape)
     heading: Any = None

@@ -47,18 +47,22 @@ class Block:
         before, after
             Frames around the block to read as well.
         """
+        with self.store.told():
+            found = self._found(before, after)
+        yield from found
+
+    def _found(self, before: int, after: int) -> list[tuple[Tracks, slice]]:
         if self.frames is None or self.survey is None:
             fixes = self.store.fixes(self.pieces, self.groups)
-            for tracks in assembled(fixes, replace(self.store.options, sort=True)):
-                yield tracks, slice(0, len(tracks.positions))
-            return
+            groups = assembled(fixes, replace(self.store.options, sort=True))
+            return [(tracks, slice(0, len(tracks.positions))) for tracks in groups]
         low, high = self.frames
         step, first, last = self.survey.step, self.survey.first, self.survey.last
         start, stop = max(first, low - step * before), min(last + step, high + step * after)
         near = [piece for piece in self.pieces if piece.low < stop and piece.high >= start]
         fixes = self.store.fixes(near or self.pieces[:1], self.groups, (start, stop))
         tracks = _window(fixes, self.groups[0], self.survey, (start, stop), self.store.options)
-        yield tracks, slice((low - start) // step, (high - start) // step)
+        return [(tracks, slice((low - start) // step, (high - start) // step))]
 
     def begins(self, before: int) -> bool:
         """Whether reading so many frames before it reaches the group's first frame."""

@@ -47,7 +47,7 @@ def check_order(fixes: Fixes, animal: Codes, names: Sequence[str], sort: bool) -
             if words == "comes twice":
                 advice = "keep one row for each animal and frame"
             raise InputError(
-                f"{fixes.place(after)}: {word} {words} for individual {name!r}: "
+                f"{fixes.place(after)}: {word} {words} for individual {name!r:.60}: "
                 f"{moment[after]:.12g} after {moment[before]:.12g} in "
                 f"{fixes.row_words(before)}; {advice}"
             )

@@ -6,10 +6,13 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
 from shoal.errors import InputError
-from shoal.tracks.readers.source import Source, damaged
+from shoal.foreign import refuse_promises
+from shoal.spreadsheets import FORMULA
+from shoal.tracks.readers.source import PACKED, Source, damaged
 
 MISSING = ["", "NA", "NaN", "nan", "NAN", "null", "NULL", "None", "n/a", "#N/A"]
 INFINITE = {"inf", "+inf", "-inf", "infinity", "-infinity"}
@@ -39,11 +42,36 @@ def batches(
     )
     try:
         with source.open_bytes() as file:
-            yield from arrow_csv.open_csv(file, read, parse, convert)
+            size, unpacked = source.path.stat().st_size, 0
+            for batch in arrow_csv.open_csv(file, read, parse, convert):
+                unpacked += batch.nbytes
+                refuse_promises(source.path, unpacked, size)
+                yield _as_written(batch, texts)
+    except InputError:
+        raise
+    except pa.ArrowKeyError as error:
+        gone = next((n for n in wanted if n not in unique_names(source.header)), "")
+        raise InputError(
+            f"{source.path}: there is no column {gone!r:.60}; export it too"
+        ) from error
+    except UnicodeError as error:
+        raise InputError(
+            f"{source.path} has letters in no known encoding: save it as UTF-8 ({error!s:.80})"
+        ) from error
     except pa.ArrowInvalid as error:
         raise broken_row(source, numbers, error) from error
-    except (EOFError, OSError) as error:
+    except PACKED as error:
         raise damaged(source.path, error) from error
+
+
+def _as_written(batch: pa.RecordBatch, texts: Sequence[str]) -> pa.RecordBatch:
+    """Without the apostrophe that keeps a spreadsheet from running a name as a formula."""
+    for name in texts:
+        words = batch.column(name)
+        if pc.any(pc.starts_with(words, "'")).as_py():
+            plain = pc.replace_substring_regex(words, f"^'({FORMULA})", r"\1")
+            batch = batch.set_column(batch.schema.get_field_index(name), name, plain)
+    return batch
 
 
 def table(source: Source, numbers: Sequence[str], texts: Sequence[str] = ()) -> pa.Table:

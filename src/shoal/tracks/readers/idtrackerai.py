@@ -25,8 +25,9 @@ def read_npy(source: Source, options: ReadOptions) -> list[Tracks]:
     content = load_npy(source.path)
     if isinstance(content, np.ndarray):
         return [tracks_of(source, options, content, unit="px")]
-    if not isinstance(content, dict) or "trajectories" not in content:
-        raise InputError(f"{source.path}: expected a dictionary with 'trajectories'")
+    known = isinstance(content, dict) and isinstance(content.get("trajectories"), np.ndarray)
+    if not known:
+        raise InputError(f"{source.path}: expected a dictionary with an array 'trajectories'")
     return [_from_attributes(source, options, content["trajectories"], content)]
 
 
@@ -172,6 +173,6 @@ def _text(value: Any) -> Any:
 def _json(path: Path) -> dict[str, Any]:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise damaged(path, error) from error
     return found if isinstance(found, dict) else {}

@@ -58,6 +58,6 @@ def is_numeric(source: Source, name: str) -> bool:
         return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
     place = source.header.index(name)
     rows = csv.reader(source.lines[1:], delimiter=source.delimiter)
-    words = [row[place] for row in rows if len(row) > place and row[place]]
+    words = [row[place][:100] for row in rows if len(row) > place and row[place]]
     number = r"[-+]?\d*[.,]?\d*([eE][-+]?\d+)?"
     return bool(words) and re.fullmatch(number, words[0].strip()) is not None

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from shoal.errors import InputError
+from shoal.tracks.readers.source import listed
 
 ROLES: dict[str, tuple[str, ...]] = {
     "x": ("x", "pos_x", "x_pos", "position_x", "x_position", "x_coord", "easting", "utm_easting"),
@@ -86,7 +87,7 @@ def layout_of(header: Sequence[str], mapping: Mapping[str, str]) -> Layout:
                 f"columns are mapped to {', '.join(list(ROLES)[:9])}; there is no {role!r}"
             )
         if name not in header:
-            raise InputError(f"there is no column {name!r}; there are {', '.join(header)}")
+            raise InputError(f"there is no column {name!r}; there are {listed(header)}")
     plain = {name: split_unit(name) for name in header}
     columns: dict[str, str] = {}
     for role, spellings in ROLES.items():
@@ -97,13 +98,14 @@ def layout_of(header: Sequence[str], mapping: Mapping[str, str]) -> Layout:
     missing = missing_places(columns)
     if missing:
         raise InputError(
-            f"there is no column for {missing} (columns found: {', '.join(header)}): say which "
+            f"there is no column for {missing} (columns found: {listed(header)}): say which "
             f"it is with columns={{{missing!r}: …}} or --columns {missing}=…"
         )
     units = {plain[columns[role]][1] for role in ("x", "y") if role in columns}
     if len(units) > 1:
         raise InputError(
-            f"mixed units: columns {columns['x']!r} and {columns['y']!r} are not in the same one"
+            f"mixed units: columns {columns['x']!r:.60} and {columns['y']!r:.60} are not in the "
+            "same one"
         )
     length = "m" if "longitude" in columns else next(iter(units), "")
     time_unit = plain[columns["time"]][1] if "time" in columns else ""

@@ -14,6 +14,7 @@ from shoal.tracks.readers.delimited import table
 from shoal.tracks.readers.fixes import Fixes
 from shoal.tracks.readers.long_columns import flag_columns, is_numeric, wanted_columns
 from shoal.tracks.readers.long_layout import ROLES, Layout, layout_of, split_unit
+from shoal.tracks.readers.long_parquet import read_parquet
 from shoal.tracks.readers.long_times import counts_frames, times_of
 from shoal.tracks.readers.long_values import (
     codes_of,
@@ -24,15 +25,13 @@ from shoal.tracks.readers.long_values import (
     plain,
     words_of,
 )
-from shoal.tracks.readers.source import ReadOptions, Source, damaged
+from shoal.tracks.readers.source import ReadOptions, Source, named
 
 
 def read_fixes(source: Source, options: ReadOptions, name: str | None = None) -> Fixes:
     """All rows of a long table."""
-    try:
+    with named(source.path):
         layout = layout_of(source.header, options.columns)
-    except InputError as error:
-        raise InputError(f"{source.path}: {error}") from error
     numeric = "time" in layout and is_numeric(source, layout["time"])
     rows = read_rows(source, *wanted_columns(layout, numeric))
     if rows.num_rows == 0:
@@ -44,12 +43,7 @@ def read_rows(source: Source, numbers: Sequence[str], texts: Sequence[str]) -> p
     """The wanted columns of a CSV or Parquet file."""
     if source.kind != "parquet":
         return table(source, numbers, texts)
-    from pyarrow import parquet  # noqa: PLC0415
-
-    try:
-        rows = parquet.read_table(source.path, columns=[*numbers, *texts])
-    except (pa.ArrowException, OSError) as error:
-        raise damaged(source.path, error) from error
+    rows = read_parquet(source, [*numbers, *texts])
     return as_wanted(rows, numbers, texts, source.path)
 
 

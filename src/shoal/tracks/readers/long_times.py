@@ -80,7 +80,7 @@ def _dates(words: Any, path: Path, name: str, start: int) -> Float[np.ndarray, "
     if bad.size:
         raise InputError(
             f"{path}, row {int(bad[0]) + start}, column {name!r}: expected a number or "
-            f"a date and time, got {words.iloc[int(bad[0])]!r}"
+            f"a date and time, got {words.iloc[int(bad[0])]!r:.60}"
         )
     return _epoch(stamps.dt.tz_localize(None).to_numpy())
 
@@ -93,8 +93,8 @@ def _day_first(words: Any, path: Path, name: str) -> bool | None:
     first, second = (int(fields[place].astype(int).max()) for place in (0, 1))
     if (first > 12) == (second > 12):
         raise InputError(
-            f"{path}, column {name!r}: is {words.iloc[0]!r} day first or month first? Write dates "
-            "as year-month-day"
+            f"{path}, column {name!r}: is {words.iloc[0]!r:.60} day first or month first? Write "
+            "dates as year-month-day"
         )
     return first > 12
 

@@ -13,6 +13,8 @@ from shoal.tracks.readers.long_columns import covariate_columns
 from shoal.tracks.readers.long_layout import Layout, split_unit
 from shoal.tracks.writing import PER_ANIMAL, PER_GROUP
 
+LARGEST_FRAME = 1e15
+
 
 def numbers_of(rows: Any, name: str) -> Float[np.ndarray, " fixes"]:
     """A column as float64, NaN where it is empty."""
@@ -38,7 +40,8 @@ def codes_of(
     names = tuple(dict.fromkeys(spelled))
     codes = encoded.indices.to_numpy(zero_copy_only=False).astype(int)
     if len(names) < len(spelled):
-        codes = np.array([names.index(name) for name in spelled])[codes]
+        places = {name: number for number, name in enumerate(names)}
+        codes = np.array([places[name] for name in spelled])[codes]
     return codes, names
 
 
@@ -55,16 +58,24 @@ def frames_of(
     if "frame" not in layout:
         return None
     values = rows.column(layout["frame"]).to_numpy(zero_copy_only=False)
+    return whole_frames(values, path, layout["frame"], start)
+
+
+def whole_frames(
+    values: np.ndarray, path: Path, name: str = "Frame", start: int = 2
+) -> Int[np.ndarray, " fixes"]:
+    """Frame numbers as integers; one that is none, or too large to count with, is named."""
     if np.issubdtype(values.dtype, np.integer):
-        return values.astype(int, copy=False)
-    wrong = ~(np.isfinite(values) & (np.floor(values) == values))
+        wrong = (values > LARGEST_FRAME) | (values < -LARGEST_FRAME)
+    else:
+        wrong = ~((np.floor(values) == values) & (np.abs(values) < LARGEST_FRAME))
     if wrong.any():
         late = int(np.flatnonzero(wrong)[0])
         raise InputError(
-            f"{path}, row {late + start}, column {layout['frame']!r}: frames are whole numbers, "
+            f"{path}, row {late + start}, column {name!r}: frames are whole numbers below 10¹⁵, "
             f"got {values[late]}"
         )
-    return values.astype(int)
+    return values.astype(int, copy=False)
 
 
 def constant_of(rows: Any, layout: Layout, role: str, path: Path) -> str:

@@ -6,6 +6,7 @@ import numpy as np
 
 from shoal.errors import InputError
 from shoal.tracks.covariates import LANDMARK
+from shoal.tracks.gaps import check_grid
 from shoal.tracks.readers.arrays import tracks_of
 from shoal.tracks.readers.clock import round_rate
 from shoal.tracks.readers.source import ReadOptions, Source, damaged
@@ -35,6 +36,7 @@ def read_ctrax(source: Source, options: ReadOptions) -> list[Tracks]:
         )
     frame = np.repeat(np.arange(len(count)), count)
     names, animal = np.unique(flat["identity"].astype(int), return_inverse=True)
+    check_grid(len(count), len(names), len(frame), str(source.path))
     cell = frame * len(names) + animal
     if len(np.unique(cell)) < len(cell):
         raise InputError(f"{source.path}: an identity comes twice in one frame")
@@ -75,6 +77,7 @@ def _fixed_errors(source: Source, options: ReadOptions, trx: Any) -> Tracks:
         raise damaged(source.path, error) from error
     start = min(first)
     frames = max(f + len(p) for f, p in zip(first, parts, strict=True)) - start
+    check_grid(frames, len(parts), sum(map(len, parts)), str(source.path))
     array = np.full((frames, len(parts), 2), np.nan)
     for index, (begin, part) in enumerate(zip(first, parts, strict=True)):
         array[begin - start : begin - start + len(part), index] = part

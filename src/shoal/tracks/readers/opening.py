@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from shoal.errors import InputError
@@ -10,7 +11,7 @@ from shoal.tracks.readers.long_layout import Layout, layout_of
 from shoal.tracks.readers.parts import labels_of
 from shoal.tracks.readers.pieces import opened, read_columns
 from shoal.tracks.readers.reading import files_of
-from shoal.tracks.readers.source import ReadOptions, Source
+from shoal.tracks.readers.source import ReadOptions, Source, named
 from shoal.tracks.readers.spooling import Spool, spooled
 from shoal.tracks.readers.store import BLOCK_ROWS, OpenTracks
 
@@ -60,6 +61,11 @@ def open_tracks(
     if parts not in (None, "time", "groups"):
         raise InputError(f"parts is 'time' or 'groups', got {parts!r}")
     options = ReadOptions(dict(columns or {}), fps, unit)
+    with named(Path(str(path))):
+        return _opened(path, options, parts, int(block_rows))
+
+
+def _opened(path: Any, options: ReadOptions, parts: str | None, block_rows: int) -> OpenTracks:
     files, _ = files_of(path)
     sources = [Source(file) for file in files]
     kinds = {source.kind for source in sources}
@@ -76,16 +82,14 @@ def open_tracks(
             for number, source in enumerate(sources)
         }
         files = list(origins)
-    store = OpenTracks(tuple(files), layout, options, int(block_rows), {}, origins, spool)
+    store = OpenTracks(tuple(files), layout, options, block_rows, {}, origins, spool)
     _check_alike(store)
     return replace(store, labels=labels_of(store, parts))
 
 
 def _one_layout(sources: Sequence[Source], options: ReadOptions) -> Layout:
-    try:
+    with named(sources[0].path):
         layout = layout_of(sources[0].header, options.columns)
-    except InputError as error:
-        raise InputError(f"{sources[0].path}: {error}") from error
     wanted = {*layout.columns.values(), *covariate_columns(layout)}
     for source in sources[1:]:
         if not wanted <= set(source.header):

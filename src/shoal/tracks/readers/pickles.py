@@ -9,6 +9,7 @@ import io
 import math
 import pickle
 import pickletools
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,10 @@ from typing import Any
 import numpy as np
 
 from shoal.errors import InputError
+
+LONGEST_HEADER = 1 << 16
+MOST_SHARED = 100
+"""How many times larger than its pickle something may be, written out."""
 
 
 @dataclass
@@ -125,9 +130,18 @@ class _Reader(pickle.Unpickler):
 
 def plain_pickle(content: bytes, where: str) -> Any:
     """What a pickle of plain data holds; anything else is refused before it can act."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of odd backslashes
+        return _plain(content, where)
+
+
+def _plain(content: bytes, where: str) -> Any:
     _check_memo(content, where)
     try:
-        return _settled(_Reader(io.BytesIO(content), encoding="latin1").load(), {})
+        found = _settled(_Reader(io.BytesIO(content), encoding="latin1").load(), {})
+        if _expanded(found, {}) > MOST_SHARED * len(content):
+            raise pickle.UnpicklingError("lists of lists of lists, made to exhaust memory")
+        return found
     except pickle.UnpicklingError as error:
         raise InputError(
             f"{where} holds a pickle that is not plain data ({error}): it was not executed; "
@@ -135,7 +149,8 @@ def plain_pickle(content: bytes, where: str) -> Any:
         ) from error
     except Exception as error:
         raise InputError(
-            f"{where} holds a damaged pickle ({type(error).__name__}: {error}): is it truncated?"
+            f"{where} holds a damaged pickle ({type(error).__name__}: {error!s:.80}): copy "
+            "or save it again"
         ) from error
 
 
@@ -150,32 +165,69 @@ def _check_memo(content: bytes, where: str) -> None:
     except ValueError as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"{where} holds a damaged pickle ({error}): is it truncated?") from error
+        raise InputError(
+            f"{where} holds a damaged pickle ({error!s:.80}): copy or save it again"
+        ) from error
 
 
 def load_npy(path: Path) -> Any:
     """What a .npy file holds: an array, or the plain data inside a pickled one."""
-    from numpy.lib import format as npy  # noqa: PLC0415
-
     with path.open("rb") as file:
-        try:
-            version = npy.read_magic(file)
-            read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-            shape, _, kind = read(file)
-            claimed = math.prod(shape) * kind.itemsize
-        except ValueError as error:
-            raise InputError(f"{path} is no whole .npy file ({error})") from error
+        start = io.BytesIO(file.read(LONGEST_HEADER))  # ends, whatever length the header claims
+        shape, kind = _header(start, str(path))
         if kind.hasobject:
+            file.seek(start.tell())
             return plain_pickle(file.read(), str(path))
-    if claimed > path.stat().st_size or kind.kind not in "biuf":
-        raise InputError(
-            f"{path} says it holds {shape} values of {kind}, which its {path.stat().st_size} bytes "
-            "cannot be: truncated, or no positions?"
-        )
+    _check_claim(shape, kind, path.stat().st_size, str(path))
     try:
         return np.load(path, allow_pickle=False)
     except (ValueError, EOFError, OSError) as error:
         raise InputError(f"{path} could not be read to its end ({error}): truncated?") from error
+
+
+def array_of(content: bytes, where: str) -> np.ndarray:
+    """The numbers of a .npy file that lies in an archive."""
+    shape, kind = _header(io.BytesIO(content), where)
+    _check_claim(shape, kind, len(content), where)
+    return np.asarray(np.load(io.BytesIO(content), allow_pickle=False))
+
+
+def _check_claim(shape: tuple[int, ...], kind: np.dtype[Any], size: int, where: str) -> None:
+    claimed = math.prod(shape) * kind.itemsize
+    if claimed > size or min(shape, default=0) < 0 or kind.kind not in "biuf":
+        raise InputError(
+            f"{where} says it holds {shape!s:.60} values of {kind!s:.40}, which its {size} bytes "
+            "cannot be: is it truncated, or does it hold no numbers?"
+        )
+
+
+def _header(start: io.BytesIO, where: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    from numpy.lib import format as npy  # noqa: PLC0415
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of odd backslashes
+            version = npy.read_magic(start)
+            read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+            shape, _, kind = read(start)
+    except Exception as error:
+        words = " ".join(str(error).split())
+        raise InputError(f"{where} is no whole .npy file ({words:.100}): save it again") from error
+    return shape, kind
+
+
+def _expanded(value: Any, known: dict[int, int]) -> int:
+    """How much there is when everything that is shared is written out."""
+    if id(value) not in known:
+        size = 1 + (value.size if isinstance(value, np.ndarray) else 0)
+        if isinstance(value, str | bytes):
+            size += len(value)
+        elif isinstance(value, dict):
+            size += sum(_expanded(k, known) + _expanded(v, known) for k, v in value.items())
+        elif isinstance(value, list | tuple):
+            size += sum(_expanded(part, known) for part in value)
+        known[id(value)] = size
+    return known[id(value)]
 
 
 def _settled(value: Any, done: dict[int, Any]) -> Any:

@@ -11,6 +11,7 @@ from jaxtyping import Int
 from pyarrow import parquet
 
 from shoal.errors import InputError
+from shoal.foreign import refuse_promises
 from shoal.tracks.readers.source import damaged
 
 
@@ -39,6 +40,7 @@ def pieces_of(path: Path, label: str) -> list[Piece]:
     with opened(path) as file:
         facts = file.metadata
         rows = [facts.row_group(i).num_rows for i in range(facts.num_row_groups)]
+    refuse_promises(path, 32.0 * sum(rows), path.stat().st_size)
     return [Piece(path, i, n, label) for i, n in enumerate(rows)]
 
 

@@ -1,5 +1,6 @@
 """Poses and boxes, read by the ``movement`` package: DeepLabCut, LightningPose, SLEAP, VIA."""
 
+import io
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,9 +10,11 @@ from typing import Any
 import numpy as np
 
 from shoal.errors import InputError
+from shoal.foreign import refuse_promises
 from shoal.tracks.readers.arrays import IMAGE
 from shoal.tracks.readers.pickles import plain_pickle
-from shoal.tracks.readers.source import ReadOptions, Source, damaged
+from shoal.tracks.readers.pose_sizes import check_boxes, check_labels
+from shoal.tracks.readers.source import ReadOptions, Source, damaged, named
 from shoal.tracks.record import Tracks
 
 VIA = ["filename", "file_size", "file_attributes", "region_count", "region_id"]
@@ -19,6 +22,8 @@ VIA = ["filename", "file_size", "file_attributes", "region_count", "region_id"]
 
 def declines_deeplabcut(source: Source) -> str | None:
     """Why this is no CSV of DeepLabCut."""
+    if source.kind != "text":
+        return "no text"
     if _header_rows(source) is None:
         return "its first rows are not scorer, (individuals,) bodyparts, coords"
     return "the scorer is LightningPose's" if _is_lightning(source) else None
@@ -26,6 +31,8 @@ def declines_deeplabcut(source: Source) -> str | None:
 
 def declines_lightningpose(source: Source) -> str | None:
     """Why this is no CSV of LightningPose."""
+    if source.kind != "text":
+        return "no text"
     if _header_rows(source) is None:
         return "its first rows are not scorer, bodyparts, coords"
     return None if _is_lightning(source) else "the scorer is not LightningPose's heatmap_tracker"
@@ -85,21 +92,29 @@ def declines_sleap_labels(source: Source) -> str | None:
 
 def read_sleap(source: Source, options: ReadOptions) -> list[Tracks]:
     """Tracks of an .analysis.h5 or the labels of an .slp file."""
+    source.checked  # noqa: B018
+    check_labels(source)
     return _read(source, options, "SLEAP")
 
 
 def declines_via(source: Source) -> str | None:
     """Why this is no table of VIA-tracks."""
-    via = source.kind == "text" and source.header[:5] == VIA
-    return None if via else "its header is not that of VIA: filename, file_size, …"
+    if source.kind != "text":
+        return "no text"
+    return (
+        None
+        if source.header[:5] == VIA
+        else "its header is not that of VIA: filename, file_size, …"
+    )
 
 
 def read_via(source: Source, options: ReadOptions) -> list[Tracks]:
     """The centres of boxes."""
+    check_boxes(source)
     with quiet_movement() as _:
         from movement.io import load_bboxes  # noqa: PLC0415
 
-        with _named(source):
+        with named(source.path):
             dataset = load_bboxes.from_via_tracks_file(
                 source.path, fps=options.fps, use_frame_numbers_from_file=True
             )
@@ -119,18 +134,21 @@ def read_netcdf(source: Source, options: ReadOptions) -> list[Tracks]:
     import xarray as xr  # noqa: PLC0415
 
     engine: Any = "h5netcdf" if source.kind == "hdf5" else "scipy"
-    try:
-        with xr.open_dataset(source.path, engine=engine) as file:
-            dataset = file.load()
-    except Exception as error:
-        raise damaged(source.path, error) from error
+    if engine == "h5netcdf":
+        source.checked  # noqa: B018
+        content: Any = source.path
+    else:  # from memory, which ends where the file does, whatever its header says
+        content = io.BytesIO(source.path.read_bytes())
+    with named(source.path), xr.open_dataset(content, engine=engine) as file:
+        refuse_promises(source.path, file.nbytes, source.path.stat().st_size)
+        dataset = file.load()
     if "position" not in dataset:
         raise InputError(f"{source.path}: there is no variable 'position', only {list(dataset)}")
     return [_one_point(source, options, dataset, [])]
 
 
 def _read(source: Source, options: ReadOptions, software: str) -> list[Tracks]:
-    with quiet_movement() as poses, _named(source):
+    with quiet_movement() as poses, named(source.path):
         dataset = poses.from_file(source.path, source_software=software, fps=options.fps)
         rows = _header_rows(source)
         if rows is not None:  # the first column of a CSV numbers the frames
@@ -173,17 +191,6 @@ def quiet_movement() -> Iterator[ModuleType]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield load_poses
-
-
-@contextmanager
-def _named(source: Source) -> Iterator[None]:
-    """Any failure inside is about this file."""
-    try:
-        yield
-    except InputError:
-        raise
-    except Exception as error:
-        raise damaged(source.path, error) from error
 
 
 def _header_rows(source: Source) -> int | None:

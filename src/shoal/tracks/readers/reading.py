@@ -17,7 +17,7 @@ from shoal.tracks.readers.fixes import Fixes
 from shoal.tracks.readers.geography import centre_of
 from shoal.tracks.readers.joining import joined
 from shoal.tracks.readers.registry import Format, format_named, recognised
-from shoal.tracks.readers.source import ReadOptions, Source
+from shoal.tracks.readers.source import ReadOptions, Source, named
 from shoal.tracks.record import Tracks, warn
 
 ASIDE = {".json", ".md", ".txt.license", ".toml", ".log", ".avi", ".mp4", ".png", ".pdf", ".bib"}
@@ -155,19 +155,22 @@ def _holds_tracks(file: Path, root: Path) -> bool:
 
 
 def _read(path: Path, chosen: Format | None, options: ReadOptions) -> _Read:
-    source = Source(path)
-    known = chosen or recognised(source, options)
-    if chosen is not None:
-        reason = None if options.columns else chosen.declines(source)
-        if reason is not None:
-            raise InputError(f"{path} is not in format {chosen.name}: {reason} ({source.words})")
-    return _Read(path, known, known.read(source, options))
+    with named(path):
+        source = Source(path)
+        known = chosen or recognised(source, options)
+        if chosen is not None:
+            reason = None if options.columns else chosen.declines(source)
+            if reason is not None:
+                words = f"{chosen.name}: {reason} ({source.words})"
+                raise InputError(f"{path} is not in format {words}")
+        return _Read(path, known, known.read(source, options))
 
 
 def _tracks(part: _Read, options: ReadOptions) -> list[Tracks]:
     content = part.content
-    found = assembled(content, options) if isinstance(content, Fixes) else content
-    return [_told(one, part.format.name) for one in found]
+    with named(part.path):
+        found = assembled(content, options) if isinstance(content, Fixes) else content
+        return [_told(one, part.format.name) for one in found]
 
 
 def _told(tracks: Tracks, name: str) -> Tracks:

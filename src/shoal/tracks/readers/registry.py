@@ -238,9 +238,16 @@ def recognised(source: Source, options: ReadOptions) -> Format:
     ]
     telling.sort(key=lambda words: not words.startswith(("csv:", "parquet:")))
     others = [known.name for known, reason in reasons if f"{known.name}: {reason}" not in telling]
+    if not telling:
+        what = "" if source.words == "unknown" else f" ({source.words})"
+        raise InputError(
+            f"{source.path} is in no format that can be read{what}: it is no table and has not the "
+            "parts of any file that trackers write; `shoal formats` shows what can be read"
+        )
+    words = [f"Tried {'; '.join(telling)}"]
+    if others:
+        words.append(f"As it is another kind of file, it cannot be {', '.join(others)}")
     raise InputError(
-        f"{source.path} is in no format that can be read ({source.words}). "
-        f"Tried {'; '.join(telling)}"
-        f"{'; and, as it is another kind of file, ' + ', '.join(others) if others else ''}. "
+        f"{source.path} is in no format that can be read ({source.words}). {'. '.join(words)}. "
         "`shoal formats` shows them all; format= names one"
     )

@@ -1,14 +1,12 @@
 """Robofish: the track format in HDF5, and RoboTracker's CSV."""
 
-import re
-
 import numpy as np
 
 from shoal.errors import InputError
 from shoal.tracks.arena import Rectangle
 from shoal.tracks.readers.arrays import timed_tracks, tracks_of
 from shoal.tracks.readers.delimited import column, table
-from shoal.tracks.readers.source import ReadOptions, Source, damaged
+from shoal.tracks.readers.source import ReadOptions, Source, damaged, listed
 from shoal.tracks.record import Tracks
 
 
@@ -71,11 +69,13 @@ def declines_csv(source: Source) -> str | None:
 
 def read_csv(source: Source, options: ReadOptions) -> list[Tracks]:
     """Columns fish0_x, fish0_y, fish0_ori, …, time in ms; orientations in radians."""
-    names = list(dict.fromkeys(re.findall(r"(\w+)_x(?:;|$)", ";".join(source.header))))
+    names = list(dict.fromkeys(name[:-2] for name in source.header if name.endswith("_x")))
     wanted = [f"{name}_{what}" for name in names for what in ("x", "y", "ori")]
     gone = [name for name in wanted if name not in source.header]
     if gone:
-        raise InputError(f"{source.path}: there is no column {gone[0]!r} in {source.header}")
+        raise InputError(
+            f"{source.path}: there is no column {gone[0]!r:.60} in {listed(source.header)}"
+        )
     rows = table(source, [*wanted, "time in ms"])
     values = np.stack([column(rows, name) for name in wanted], axis=1).reshape(-1, len(names), 3)
     time = column(rows, "time in ms") / 1000

@@ -6,12 +6,18 @@ import gzip
 import io
 import re
 import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from shoal.errors import InputError
+from shoal.foreign import check_hdf5, check_matlab, damage
 
 MAGIC = {
     b"\x89HDF\r\n\x1a\n": "hdf5",
@@ -30,6 +36,11 @@ PICTURES = {
     b"\xd0\xcf\x11\xe0": "workbook of old Excel: save it as CSV",
 }
 DELIMITERS = ",;\t"
+LONGEST_LINE, LONGEST_NAME, MOST_COLUMNS = 1 << 20, 300, 50_000
+"""Of a header, in characters; what has more is no table of tracks."""
+LONGEST_MESSAGE = 1400
+PACKED = (EOFError, OSError, ValueError, RuntimeError, zlib.error, zipfile.BadZipFile)
+"""What unpacking a damaged archive ends with."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +64,8 @@ class Source:
         self.path = path
         if not path.exists():
             raise InputError(f"{path} does not exist")
+        if not path.is_file():
+            raise InputError(f"{path} is a folder or a device, expected a file")
         try:
             with path.open("rb") as file:
                 self.start = file.read(8192)
@@ -86,21 +99,29 @@ class Source:
             tables = self._members(".csv")
             if len(tables) != 1:
                 raise InputError(f"{self.path} holds {len(tables)} CSV tables, expected one")
-            return zipfile.ZipFile(self.path).open(tables[0])
+            try:
+                return zipfile.ZipFile(self.path).open(tables[0])
+            except PACKED as error:
+                raise _broken_archive(self.path, error) from error
         return self.path.open("rb")
 
     def _members(self, suffix: str) -> list[str]:
         try:
             with zipfile.ZipFile(self.path) as archive:
                 return [name for name in archive.namelist() if name.lower().endswith(suffix)]
-        except zipfile.BadZipFile as error:
-            raise InputError(f"{self.path} is a damaged archive ({error}): truncated?") from error
+        except PACKED as error:
+            raise _broken_archive(self.path, error) from error
 
     @cached_property
     def encoding(self) -> str:
         """Of a text: UTF-8, or what Excel writes instead."""
-        with self.open_bytes() as file:
-            start = file.read(65536)
+        try:
+            with self.open_bytes() as file:
+                start = file.read(65536)
+        except PACKED as error:
+            if isinstance(error, InputError):
+                raise
+            raise _broken_archive(self.path, error) from error
         if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
             return "utf-16"
         try:
@@ -124,9 +145,11 @@ class Source:
         """The first lines of a text."""
         try:
             with self.open() as text:
-                found = [text.readline().rstrip("\r\n") for _ in range(8)]
-        except (EOFError, OSError, zipfile.BadZipFile) as error:
-            raise InputError(f"{self.path} is a damaged archive ({error}): truncated?") from error
+                found = [text.readline(LONGEST_LINE).rstrip("\r\n") for _ in range(8)]
+        except PACKED as error:
+            if isinstance(error, InputError):
+                raise
+            raise _broken_archive(self.path, error) from error
         return [line for line in found if line]
 
     @cached_property
@@ -142,7 +165,12 @@ class Source:
             return list(self.parquet_schema.names)
         if self.kind != "text" or not self.lines:
             return []
-        return next(csv.reader([self.lines[0]], delimiter=self.delimiter), [])
+        try:
+            names = next(csv.reader([self.lines[0]], delimiter=self.delimiter), [])
+        except csv.Error:  # a cell as long as a book
+            return []
+        odd = len(names) > MOST_COLUMNS or max(map(len, names), default=0) > LONGEST_NAME
+        return [] if odd else names
 
     @cached_property
     def parquet_schema(self) -> Any:
@@ -158,42 +186,46 @@ class Source:
     def keys(self) -> frozenset[str]:
         """The names at the top of an HDF5, NumPy or Matlab archive."""
         if self.kind == "hdf5":
-            with self.hdf5() as file:
+            with named(self.path), self.hdf5() as file:
                 return frozenset(file)
         if self.kind == "npz":
             return frozenset(name[: -len(".npy")] for name in self._members(".npy"))
         if self.kind == "mat":
             from scipy.io import whosmat  # noqa: PLC0415
 
-            try:
+            with named(self.path):
+                self.checked  # noqa: B018
                 return frozenset(name for name, _, _ in whosmat(self.path))
-            except Exception as error:
-                raise damaged(self.path, error) from error
         return frozenset()
 
     def hdf5(self) -> Any:
-        """An HDF5 file, open for reading."""
+        """An HDF5 file, open for reading once another process came through it alive."""
         import h5py  # noqa: PLC0415
 
+        self.checked  # noqa: B018  (once for each file)
         try:
             return h5py.File(self.path, "r")
         except OSError as error:
             raise damaged(self.path, error) from error
 
+    @cached_property
+    def checked(self) -> bool:
+        """That an HDF5 or Matlab file can be read; an error where it cannot."""
+        (check_matlab if self.kind == "mat" else check_hdf5)(self.path)
+        return True
+
     def mat(self) -> dict[str, Any]:
         """The variables of a Matlab file."""
         from scipy.io import loadmat  # noqa: PLC0415
 
-        try:
+        with named(self.path):
+            self.checked  # noqa: B018
             return dict(loadmat(self.path, squeeze_me=False, struct_as_record=False))
-        except Exception as error:
-            raise damaged(self.path, error) from error
 
     @property
     def words(self) -> str:
         """What the file is, for messages."""
-        names = sorted(self.keys) if self.keys else self.header
-        shown = ", ".join(names[:8]) + (" …" if len(names) > 8 else "")
+        shown = listed(sorted(self.keys) if self.keys else self.header, 8, 120)
         if self.kind == "hdf5" and "posterior" in self.keys:
             return "a fit, not tracks"
         for magic, picture in PICTURES.items():
@@ -202,7 +234,36 @@ class Source:
         return f"{self.kind}" + (f" with {shown}" if shown else "")
 
 
+def listed(names: Sequence[str], most: int = 20, letters: int = 240) -> str:
+    """Names for a message: not too many, not too long, and with nothing that acts on a terminal."""
+    plain = ["".join(c if c.isprintable() else "?" for c in name[:40]) for name in names[:most]]
+    whole = ", ".join(plain)
+    cut = len(names) > most or len(whole) > letters
+    return whole[:letters] + (" …" if cut else "")
+
+
 def damaged(path: Path, error: Exception) -> InputError:
-    """The sentence for files that end early or are broken inside."""
+    """The error for files that end early or are broken inside."""
+    return InputError(damage(path, str(error) or type(error).__name__))
+
+
+def _broken_archive(path: Path, error: Exception) -> InputError:
     words = " ".join(str(error).split())
-    return InputError(f"{path} could not be read ({words:.120}): is it truncated or damaged?")
+    return InputError(f"{path} is a damaged archive: download or pack it again ({words:.100})")
+
+
+@contextmanager
+def named(path: Path) -> Iterator[None]:
+    """Any failure inside is about this file, and says so; numbers may overflow in silence."""
+    try:
+        with np.errstate(all="ignore"):
+            yield
+    except InputError as error:
+        words = str(error) if str(path) in str(error) else f"{path}: {error}"
+        if words == str(error) and len(words) <= LONGEST_MESSAGE:
+            raise
+        raise InputError(words[:LONGEST_MESSAGE]) from error
+    except (Warning, AssertionError):
+        raise
+    except Exception as error:
+        raise damaged(path, error) from error

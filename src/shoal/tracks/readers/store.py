@@ -1,6 +1,7 @@
 """A long table on disk that is not read yet: which rows of which files hold which group."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +18,7 @@ from shoal.tracks.readers.long_layout import Layout
 from shoal.tracks.readers.long_table import as_wanted, fixes_of
 from shoal.tracks.readers.long_values import tidy
 from shoal.tracks.readers.pieces import Piece, opened, pieces_of, read_columns
-from shoal.tracks.readers.source import ReadOptions
+from shoal.tracks.readers.source import ReadOptions, named
 from shoal.tracks.record import Tracks
 
 if TYPE_CHECKING:
@@ -58,9 +59,10 @@ class OpenTracks:
     def index(self) -> dict[str, list[tuple[Piece, int]]]:
         """For every group the pieces that hold it, with how many of its rows."""
         found: dict[str, list[tuple[Piece, int]]] = {}
-        for piece in self.pieces:
-            for label, rows in self._groups_of(piece):
-                found.setdefault(label, []).append((piece, rows))
+        with self.told():
+            for piece in self.pieces:
+                for label, rows in self._groups_of(piece):
+                    found.setdefault(label, []).append((piece, rows))
         return found
 
     @property
@@ -72,7 +74,13 @@ class OpenTracks:
         """Blocks of whole groups; a group larger than a block is cut into runs of frames."""
         from shoal.tracks.readers.blocks import blocks_of  # noqa: PLC0415  (takes OpenTracks)
 
-        return blocks_of(self)
+        with self.told():
+            return blocks_of(self)
+
+    def told(self) -> AbstractContextManager[None]:
+        """Failures inside are about these files."""
+        first = self.origins.get(self.files[0], self.files[0])
+        return named(first if len(self.files) == 1 else first.parent)
 
     def fixes(
         self,
@@ -84,7 +92,8 @@ class OpenTracks:
         parts = []
         for path in dict.fromkeys(piece.path for piece in pieces):
             numbers = [piece.number for piece in pieces if piece.path == path]
-            parts.append(self._rows(path, numbers, groups, limits))
+            with named(self.origins.get(path, path)):
+                parts.append(self._rows(path, numbers, groups, limits))
         if len(parts) == 1:
             return parts[0]
         return without_seams(stacked(parts))
@@ -95,8 +104,10 @@ class OpenTracks:
 
     def __iter__(self) -> Iterator[Tracks]:
         for label, parts in self.index.items():
-            fixes = self.fixes([piece for piece, _ in parts], [label])
-            yield from assembled(fixes, replace(self.options, sort=True))
+            with self.told():
+                fixes = self.fixes([piece for piece, _ in parts], [label])
+                groups = assembled(fixes, replace(self.options, sort=True))
+            yield from groups
 
     def __repr__(self) -> str:
         return f"OpenTracks({self.rows} rows in {len(self.files)} files)"

@@ -6,12 +6,14 @@ from dataclasses import replace
 import numpy as np
 
 from shoal.errors import InputError
+from shoal.tracks.gaps import check_grid
 from shoal.tracks.readers.arrays import IMAGE, timed_tracks, tracks_of
 from shoal.tracks.readers.clock import round_rate
 from shoal.tracks.readers.delimited import column, table, unique_names
 from shoal.tracks.readers.fixes import Fixes
 from shoal.tracks.readers.long_layout import layout_of
 from shoal.tracks.readers.long_table import fixes_of
+from shoal.tracks.readers.long_values import whole_frames
 from shoal.tracks.readers.source import ReadOptions, Source
 from shoal.tracks.record import Tracks
 
@@ -20,7 +22,9 @@ ARENA = re.compile(r"X_Arena(\d+)_Ind(\d+)")
 
 def declines_animalta(source: Source) -> str | None:
     """Why this is no table of AnimalTA."""
-    if source.kind != "text" or source.header[:2] != ["Frame", "Time"]:
+    if source.kind != "text":
+        return "no text"
+    if source.header[:2] != ["Frame", "Time"]:
         return "its header does not begin with Frame;Time"
     known = source.header[2:6] == ["Arena", "Ind", "X", "Y"] or ARENA.match(source.header[-2])
     return None if known else "its columns are neither Arena;Ind;X;Y nor X_Arena0_Ind0;…"
@@ -37,13 +41,14 @@ def read_animalta(source: Source, options: ReadOptions) -> Fixes | list[Tracks]:
         return _labelled(fixes, source)
     places = [name for name in source.header if ARENA.match(name)]
     rows = table(source, ["Frame", "Time", *places, *(f"Y{name[1:]}" for name in places)])
-    frame, time = column(rows, "Frame").astype(int), column(rows, "Time")
+    frame, time = whole_frames(column(rows, "Frame"), source.path), column(rows, "Time")
     steps = np.diff(frame)
     if np.any(steps <= 0):
         late = int(np.flatnonzero(steps <= 0)[0]) + 3
         raise InputError(f"{source.path}, row {late}: frames must increase")
     rate = (frame[-1] - frame[0]) / (time[-1] - time[0]) if time[-1] > time[0] else None
     index = frame - frame[0]
+    check_grid(int(index[-1]) + 1, len(places), len(index) * len(places), str(source.path))
     arenas: dict[str, list[str]] = {}
     for name in places:
         match = ARENA.match(name)

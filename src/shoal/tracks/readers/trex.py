@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from shoal.errors import InputError
+from shoal.foreign import refuse_promises
 from shoal.tracks.readers.delimited import column, table, unique_names
 from shoal.tracks.readers.fixes import Fixes
-from shoal.tracks.readers.source import ReadOptions, Source, damaged
+from shoal.tracks.readers.pickles import array_of
+from shoal.tracks.readers.source import ReadOptions, Source, listed, named
 
 CENTROID = ("X#wcentroid", "Y#wcentroid")
 HEAD = ("X", "Y")
@@ -29,19 +31,21 @@ def declines_npz(source: Source) -> str | None:
 
 def read_npz(source: Source, options: ReadOptions) -> Fixes:
     """One animal: the centroid by default, the head with ``keypoint="head"``."""
-    try:
-        with np.load(source.path, allow_pickle=False) as archive:
-            x, y = _names(archive.files, options, source)
-            found = {name: np.asarray(archive[name]) for name in ("frame", x, y)}
-            extra = {n: np.asarray(archive[n]) for n in _EXTRA if n in archive.files}
-    except InputError:
-        raise
-    except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile) as error:
-        raise damaged(source.path, error) from error
+    x, y = _names(source.keys, options, source)
+    with named(source.path), zipfile.ZipFile(source.path) as archive:
+        unpacked = sum(member.file_size for member in archive.infolist())
+        refuse_promises(source.path, unpacked, source.path.stat().st_size)
+        found = {name: _member(archive, name) for name in ("frame", x, y)}
+        extra = {name: _member(archive, name) for name in _EXTRA if name in source.keys}
     notes = []
     if "cm_per_pixel" in extra and float(extra["cm_per_pixel"].ravel()[0]) == 1.0:
         notes.append("cm_per_pixel is 1: the video was not calibrated, so a cm is a pixel")
     return _one(source, found["frame"], found[x], found[y], extra, notes)
+
+
+def _member(archive: zipfile.ZipFile, name: str) -> np.ndarray:
+    """An array of numbers; what is pickled inside is refused, not read."""
+    return array_of(archive.read(f"{name}.npy"), f"{archive.filename}, {name}")
 
 
 def declines_csv(source: Source) -> str | None:
@@ -87,7 +91,7 @@ def _names(names: Any, options: ReadOptions, source: Source) -> tuple[str, str]:
             gone = next(iter(set(pair) - set(names)))
             raise InputError(
                 f"{source.path}: there is no column {gone!r} beside {there!r} (columns found: "
-                f"{', '.join(source.header or sorted(names))}): export both from TRex"
+                f"{listed(source.header or sorted(names))}): export both from TRex"
             )
     raise InputError(f"{source.path}: there are no columns 'X' and 'Y'")
 
