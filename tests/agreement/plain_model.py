@@ -94,12 +94,25 @@ def sampled(key: Any, arrays: tuple[Any, ...], run: Run) -> tuple[dict[str, Any]
     return mcmc.get_samples(group_by_chain=True), mcmc.get_extra_fields()["diverging"]
 
 
+def turned(seen: np.ndarray) -> np.ndarray:
+    """A reflection that takes one axis to the level, on which all coefficients are equal.
+
+    Normal coefficients of one variance look the same from any axes, so the model is unchanged; but
+    the level, which tracks say nothing of, is then one axis, and a mass matrix can stretch it. The
+    axis given up for it is that of the coefficient that is seen neither much nor little.
+    """
+    count = len(seen)
+    away = np.eye(count)[np.argsort(seen)[count // 2]] - np.full(count, count**-0.5)
+    return np.asarray(np.eye(count) - 2 * np.outer(away, away) / (away @ away))
+
+
 def plain_draws(problem: Arrays, run: Run, seed: int) -> Draws:
     """Draws from the posterior."""
     power = POWER[problem.form]
     seen = np.where(problem.counts > 0, problem.passive, 1.0)  # 0 log 0 is 0
-    arrays = (problem.passive, np.log(seen), problem.basis, problem.counts.astype(float))
+    basis = problem.basis @ turned(problem.counts.sum(axis=0) @ problem.basis)
+    arrays = (problem.passive, np.log(seen), basis, problem.counts.astype(float))
     numbers = (problem.discount, power, problem.shape, problem.rate)
     samples, diverging = sampled(jax.random.key(seed), (*arrays, *numbers), run)
     beta, scale = np.asarray(samples["beta"]), np.asarray(samples["scale"])
-    return Draws(beta @ problem.basis.T, scale ** (2 * power), int(diverging.sum()))
+    return Draws(beta @ basis.T, scale ** (2 * power), int(diverging.sum()))

@@ -95,7 +95,7 @@ def torus(form: str) -> Problem:
         np.deg2rad(np.tile(centres(SIDE), SIDE)),
     )
     v = 1.5 * (1 - np.cos(first)) + 0.8 * (1 - np.cos(second + 0.7))
-    counts = simulated_counts(policy(passive, v, 1.0), 200, 20, np.random.default_rng(13))
+    counts = simulated_counts(policy(passive, v, 1.0), 200, 100, np.random.default_rng(13))
     axes = (shoal.Circular(name, bins=SIDE) for name in ("local", "target"))
     space, prior = shoal.StateSpace(*axes), shoal.Prior(form, *PRIORS[form])
     model = shoal.Model(space, shoal.RandomWalk(WALK_SD), prior=prior)
