@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: setup demo test check bench docs clean
+.PHONY: setup demo test check bench agreement docs sbom wheel smoke clean
 
 setup: $(STAMP)
 
@@ -31,8 +31,26 @@ bench: setup
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[bench]"
 	$(BIN)/python bench/simulation.py
 
+agreement: setup
+	$(BIN)/python bench/agreement.py
+
 docs: setup
 	$(BIN)/mkdocs build --strict --quiet
+
+sbom: setup
+	$(BIN)/python tools/sbom.py
+
+wheel: setup
+	rm -rf dist
+	$(BIN)/python tools/packing.py dist
+
+smoke: wheel
+	rm -rf build/smoke
+	$(PYTHON) -m venv build/smoke
+	build/smoke/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt dist/*.whl
+	build/smoke/bin/shoal --version
+	build/smoke/bin/shoal formats > build/smoke/formats.txt
+	cd build/smoke && bin/python -I ../../tools/smoke.py
 
 clean:
 	rm -rf .venv build dist site demo

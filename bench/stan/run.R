@@ -74,18 +74,21 @@ gradient <- function(program, folder) {
   answer("seconds", number(seconds_per_call(function() grad_log_prob(posterior, point))))
 }
 
-sample_posterior <- function(program, folder, chains, iterations, warmup, cores, seed) {
+sample_posterior <- function(program, folder, chains, iterations, warmup, cores, seed, dense = 0) {
   data <- read_data(folder)
+  unknown <- data$form < 3 # a scale that is known has no draws
   start <- now()
   fit <- sampling(
-    models[[program]], data, pars = "cost_to_go", chains = chains, iter = iterations,
-    warmup = warmup, cores = cores, seed = seed, refresh = 0
+    models[[program]], data, pars = c("cost_to_go", if (unknown) "scale"), chains = chains,
+    iter = iterations, warmup = warmup, cores = cores, seed = seed, refresh = 0,
+    control = list(metric = if (dense) "dense_e" else "diag_e")
   )
   seconds <- now() - start
   kept <- get_sampler_params(fit, inc_warmup = FALSE)
   all <- get_sampler_params(fit, inc_warmup = TRUE)
   total <- function(chains, what) sum(vapply(chains, function(chain) sum(chain[, what]), 0))
   write_array(extract(fit, "cost_to_go", permuted = FALSE), file.path(folder, "draws.txt"))
+  if (unknown) write_array(extract(fit, "scale", permuted = FALSE), file.path(folder, "scale.txt"))
   answer(
     "seconds", number(seconds), "steps", number(total(all, "n_leapfrog__")),
     "divergences", number(total(kept, "divergent__")),
