@@ -68,7 +68,7 @@ def test_counts_do_not_depend_on_blocks(files, kind, block_rows, choices):
     same(shoal.count_transitions(opened, SPACE, **choices), whole)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=8, deadline=None)
 @example(1, 2, 3, 0.5)
 @given(st.integers(12, 900), st.integers(1, 5), st.integers(1, 4), st.sampled_from([0.0, 0.5, 2.0]))
 def test_counts_do_not_depend_on_any_block_size(files, rows, lag, frames, step):

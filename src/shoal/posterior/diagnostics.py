@@ -77,6 +77,11 @@ def diagnose(fit: "Fit") -> Diagnostics:
         _judge_optimiser(fit, failures, numbers)
     if "pareto_k" in fit.facts:
         _judge_approximation(fit, failures, numbers)
+    if json.loads(fit.data.attrs["settings"]).get("family") == "mean-field":
+        notes.append(
+            "Mean-field intervals leave out how unknowns hang together: those of the precision and "
+            "of the range of costs are wrong on average, whatever k̂ says. Publish nuts."
+        )
     if fit.method == "map":
         notes.append("map gives the most probable costs only: use another method for uncertainty.")
     _note_data(fit, failures, notes, numbers)

@@ -15,6 +15,7 @@ from shoal.figures.maps import CostMap, cost_map
 from shoal.figures.trajectories import trajectories
 from shoal.files import make_folder
 from shoal.posterior import NUTS, Fit, Model
+from shoal.posterior.model import resolved
 from shoal.progress import reporting
 from shoal.report.page import Note, Page, Picture, write_page
 from shoal.studies.choosing import PassiveChoice, choose_passive
@@ -91,6 +92,7 @@ class FitRun(Reading):
 
     def write(self, out: Path) -> dict[str, Path]:
         """The fit, the choices, figures and a page, beside each other."""
+        resolved(self.settings.method)  # a slip is said before the work, not after it
         folder = make_folder(out.parent)
         stem = out.stem
         self.spare_inputs(folder / f"{stem}{end}" for end in (".nc", ".toml", ".html"))
