@@ -43,6 +43,25 @@ def test_a_learned_walk_is_the_walk_of_its_sds(space):
     assert np.allclose(learned, shoal.RandomWalk(sds).on(space).dense(), atol=1e-9)
 
 
+@pytest.mark.parametrize("spec", [shoal.TurnCoupled(), shoal.WalkMixture()])
+def test_every_width_has_a_slope_also_where_the_last_bin_has_no_end(spec):
+    axis = shoal.Distance((0.0, 1.0, 2.0, 4.0), beyond=True)
+    space = shoal.StateSpace(shoal.LocalMisalignment(bins=6), axis)
+    states = np.random.default_rng(1).integers(0, space.size, 200)
+    counts = shoal.count_transitions([states], space)
+    family = as_family(spec, space)
+    digest = family.at(jnp.zeros(family.count)).digest(counts)
+
+    def height(u):
+        return family.at(u).log_weight(digest)
+
+    at = jnp.full(family.count, 0.3)
+    slope = jax.grad(height)(at)
+    step = 1e-5 * np.eye(family.count)
+    expected = [(height(at + h) - height(at - h)) / 2e-5 for h in step]
+    np.testing.assert_allclose(slope, expected, rtol=1e-4, atol=1e-4)
+
+
 def test_a_mixture_lies_between_its_walks():
     mixed = shoal.WalkMixture(20.0, 80.0, 0.25).on(CIRCLE).dense()
     narrow, wide = (shoal.RandomWalk(sd).on(CIRCLE).dense() for sd in (20.0, 80.0))

@@ -13,6 +13,9 @@ from shoal.states import Axis, Circular, Folded, Interval, Numbered
 FLOOR = 1e-10
 """The share of learned steps that go anywhere with equal chance."""
 
+FARTHEST = 1e15
+"""Spans of an axis that stand for infinity."""
+
 STARTS = 5
 """Places in a bin from which steps along an interval are taken."""
 
@@ -68,7 +71,8 @@ def _edges(axis: Axis) -> tuple[Any, Any]:
     edges = np.asarray(axis.edges)
     high = edges[1:].copy()
     if axis.beyond:
-        high[-1] = np.inf  # the last bin holds all that is farther
+        # the last bin holds all that is farther; infinity itself would have no slope in a width
+        high[-1] = edges[-1] + FARTHEST * (edges[-1] - edges[0])
     return edges[:-1], high
 
 
