@@ -7,7 +7,7 @@ import pytest
 from hypothesis import settings
 from jaxtyping import install_import_hook
 
-settings.register_profile("shoal", deadline=None, derandomize=True, max_examples=25)
+settings.register_profile("shoal", deadline=None, derandomize=True, max_examples=15)
 settings.load_profile("shoal")
 
 install_import_hook("shoal", "typechecker.checked")

@@ -54,20 +54,19 @@ def test_a_run_that_is_killed_stopped_and_resumed_is_the_uninterrupted_one(
     assert not unfinished(out).exists()
 
     process = begun(*command, "--out", out)
-    process.kill()
-    process.communicate()
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "the draws so far are in" in said
+    assert "--resume goes on" in said
     assert not out.exists()
     assert "add --resume to go on with it, or --restart to forget it" in refused()
     assert "give one of them" in refused("--resume", "--restart")
     assert "seed 1 → 9" in refused("--resume", "--seed", "9")
 
     process = begun(*command, "--out", out, "--resume")
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert "the draws so far are in" in said
-    assert "--resume goes on" in said
-
+    process.kill()
+    process.communicate()
     last = run(*command, "--out", out, "--resume")
     assert last.returncode == 0, last.stderr
     assert not unfinished(out).exists()
