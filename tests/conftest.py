@@ -1,6 +1,7 @@
 """Shapes in signatures are executed: every call in the tests is checked against them."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -35,3 +36,16 @@ def room_for_programs():
         import jax  # noqa: PLC0415  (loaded by then)
 
         jax.clear_caches()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Chromium without a window, for tests that look at pages."""
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415  (for few tests only)
+
+    program = shutil.which("chromium") or shutil.which("chromium-browser")
+    assert program, "these tests look at pages with Chromium: apt-get install chromium"
+    with sync_playwright() as started:
+        opened = started.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield opened
+        opened.close()

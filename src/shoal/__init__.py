@@ -57,6 +57,7 @@ if TYPE_CHECKING:
         Score,
         load_fit,
     )
+    from shoal.report import write_report
     from shoal.simulation import (
         Couzin,
         Flock,
@@ -182,6 +183,7 @@ _HOME = {
         "read_tracks",
     ),
     "figures.video": ("animate",),
+    "report": ("write_report",),
     "checks": (
         "Calibration",
         "Comparison",
@@ -275,6 +277,7 @@ __all__ = [
     "solve",
     "state_cost",
     "summaries",
+    "write_report",
 ]
 
 

@@ -7,8 +7,9 @@ import pytest
 import xarray as xr
 
 import shoal
+from shoal.posterior.along import interval, marginal
 from shoal.posterior.fit import SAMPLING
-from shoal.studies.estimates import Estimate, Recovery, interval, marginal
+from shoal.studies.estimates import Estimate, Recovery
 from shoal.studies.timings import digest, refresh, timing_section, write_timings
 
 

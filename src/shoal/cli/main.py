@@ -6,7 +6,16 @@ from typing import Annotated, Any
 
 import typer
 
-from shoal.cli import calibrating, comparing, fitting, listing, moving, reproducing
+from shoal.cli import (
+    calibrating,
+    comparing,
+    exploring,
+    fitting,
+    listing,
+    moving,
+    reporting,
+    reproducing,
+)
 from shoal.cli.interrupting import ending_soon_after_stop, stoppable
 from shoal.cli.output import printable
 from shoal.errors import InputError, OutputError
@@ -43,6 +52,8 @@ for command in (
     comparing.compare,
     calibrating.calibrate,
     reproducing.reproduce,
+    reporting.report,
+    exploring.explore,
     moving.simulate,
     moving.predict,
     moving.animate,

@@ -7,40 +7,40 @@ import typer
 
 from shoal.errors import InputError
 
-_FIT = Annotated[Path, typer.Argument(help="A fit written by shoal, such as fit.nc.")]
-_TRACKS = Annotated[
+FIT = Annotated[Path, typer.Argument(help="A fit written by shoal, such as fit.nc.")]
+TRACKS = Annotated[
     str | None, typer.Option(help="Tracks to start from; else those the fit was made from.")
 ]
-_CONFIG = Annotated[
+CONFIG = Annotated[
     Path | None, typer.Option(help="The TOML file of the fit; else the one beside it.")
 ]
-_GROUP = Annotated[str | None, typer.Option(help="Only this group; else all.")]
-_SEED = Annotated[int, typer.Option(min=0, help="The same seed gives the same result.")]
-_SPEED = Annotated[
+GROUP = Annotated[str | None, typer.Option(help="Only this group; else all.")]
+SEED = Annotated[int, typer.Option(min=0, help="The same seed gives the same result.")]
+SPEED = Annotated[
     str | None,
     typer.Option(help="A number per second, constant, observed or gamma.", show_default="observed"),
 ]
-_ARENA = Annotated[
+ARENA = Annotated[
     str | None,
     typer.Option(
         help="left,bottom,right,top; circle:x,y,radius; periodic:left,bottom,right,top; unbounded.",
         show_default="that of the tracks",
     ),
 ]
-_WALLS = Annotated[str, typer.Option(help="reflect or slide.")]
-_STOP = Annotated[str | None, typer.Option(help="End when one, or all, are at the target.")]
-_TARGET = Annotated[
+WALLS = Annotated[str, typer.Option(help="reflect or slide.")]
+STOP = Annotated[str | None, typer.Option(help="End when one, or all, are at the target.")]
+TARGET = Annotated[
     str | None,
     typer.Option(help="Of --stop: X,Y or GROUP=X,Y;…", show_default="that of the fit"),
 ]
-_REACH = Annotated[
+REACH = Annotated[
     float | None,
     typer.Option(help="How near is there.", show_default="as near as one came"),
 ]
 
 
 def simulate(
-    fit: _FIT,
+    fit: FIT,
     out: Annotated[Path, typer.Option(help="Where to write the tracks: .csv or .parquet.")] = Path(
         "herd.csv"
     ),
@@ -55,21 +55,21 @@ def simulate(
     replicates: Annotated[
         int | None, typer.Option(help="Groups from each start.", show_default="1")
     ] = None,
-    tracks: _TRACKS = None,
-    config: _CONFIG = None,
-    group: _GROUP = None,
+    tracks: TRACKS = None,
+    config: CONFIG = None,
+    group: GROUP = None,
     release: Annotated[
         str | None,
         typer.Option(help="Instead of tracks: ANIMALS:X,Y:SPREAD, such as 10:0.9,0.1:0.05."),
     ] = None,
-    speed: _SPEED = None,
+    speed: SPEED = None,
     fps: Annotated[float | None, typer.Option(help="Of a release.")] = None,
-    arena: _ARENA = None,
-    walls: _WALLS = "reflect",
-    stop: _STOP = None,
-    target: _TARGET = None,
-    reach: _REACH = None,
-    seed: _SEED = 1,
+    arena: ARENA = None,
+    walls: WALLS = "reflect",
+    stop: STOP = None,
+    target: TARGET = None,
+    reach: REACH = None,
+    seed: SEED = 1,
     video: Annotated[
         Path | None, typer.Option(help="Also a video of the first group: .mp4 or .gif.")
     ] = None,
@@ -110,7 +110,7 @@ def simulate(
 
 
 def predict(
-    fit: _FIT,
+    fit: FIT,
     out: Annotated[Path, typer.Option(help="The page; its figure and table go beside it.")] = Path(
         "predictive.html"
     ),
@@ -118,16 +118,16 @@ def predict(
     draws: Annotated[
         str, typer.Option(help="each: a posterior draw for every replicate, or mean.")
     ] = "each",
-    tracks: _TRACKS = None,
-    config: _CONFIG = None,
-    group: _GROUP = None,
-    speed: _SPEED = None,
-    arena: _ARENA = None,
-    walls: _WALLS = "reflect",
-    stop: _STOP = None,
-    target: _TARGET = None,
-    reach: _REACH = None,
-    seed: _SEED = 1,
+    tracks: TRACKS = None,
+    config: CONFIG = None,
+    group: GROUP = None,
+    speed: SPEED = None,
+    arena: ARENA = None,
+    walls: WALLS = "reflect",
+    stop: STOP = None,
+    target: TARGET = None,
+    reach: REACH = None,
+    seed: SEED = 1,
 ) -> None:
     """Do groups simulated from a fit move like the observed ones? A page with the answer.
 

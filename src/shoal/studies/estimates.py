@@ -11,11 +11,12 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Bool, Float
 
+from shoal.figures.fits import curve_of
 from shoal.figures.lines import Curve
 from shoal.files import make_folder
 from shoal.posterior import Fit, Model
+from shoal.posterior.along import interval
 from shoal.posterior.diagnostics import Diagnostics
-from shoal.posterior.fit import SAMPLING
 from shoal.posterior.model import Method
 from shoal.progress import Report, silent
 from shoal.states import Transitions
@@ -104,45 +105,6 @@ class Recovery:
         """Of the estimate on the truth: 1 where magnitudes are right."""
         seen = self.seen(least)
         return float(np.polyfit(self.truth[seen], self.mean[seen], 1)[0])
-
-
-def curve_of(draws: xr.DataArray, label: str) -> Curve:
-    """Mean and 95 % interval of draws along one axis."""
-    lower, upper = interval(draws)
-    return Curve(label, draws.transpose(*SAMPLING, ...).values.mean(axis=(0, 1)), lower, upper)
-
-
-def interval(draws: xr.DataArray) -> Float[np.ndarray, "2 *axes"]:
-    """The ends of the 95 % intervals; NaN where draws are."""
-    values = draws.transpose(*SAMPLING, ...).values
-    return np.quantile(values.reshape(-1, *values.shape[2:]), (0.025, 0.975), axis=0)
-
-
-def marginal(draws: xr.DataArray, axis: str, weights: xr.DataArray | None = None) -> xr.DataArray:
-    """Costs along one axis, averaged over the others, draw by draw.
-
-    Parameters
-    ----------
-    draws
-        (chain, draw, *axes).
-    axis
-        The one to keep.
-    weights
-        Arrivals, say; by default all states of the other axes count alike, as in the paper.
-    """
-    others = [str(name) for name in draws.dims if name not in (*SAMPLING, axis)]
-    if not others:
-        return draws
-    ordered = draws.transpose(*SAMPLING, axis, *others)
-    values = ordered.values.reshape(*ordered.shape[:3], -1)
-    if weights is None:
-        along = values.mean(axis=-1)
-    else:
-        share = weights.transpose(axis, *others).values.reshape(values.shape[2], -1).astype(float)
-        total = share.sum(axis=1)
-        summed = np.einsum("cdik,ik->cdi", values, share)
-        along = np.where(total > 0, summed / np.maximum(total, 1e-300), np.nan)
-    return xr.DataArray(along, {axis: draws[axis]}, (*SAMPLING, axis))
 
 
 @dataclass

@@ -9,19 +9,19 @@ import numpy as np
 
 from shoal.basis import Flat
 from shoal.checks.candidates import paper_walk
-from shoal.figures import cost_lines, save_figure
-from shoal.figures.lines import Curve, Panel, marginal_lines
-from shoal.figures.maps import CostMap, cost_map
+from shoal.figures import save_figure
+from shoal.figures.fits import arrivals_along, fit_figures, marginal_curves
 from shoal.figures.trajectories import trajectories
-from shoal.files import make_folder
+from shoal.files import make_folder, write_whole
 from shoal.posterior import NUTS, Fit, Model
 from shoal.posterior.model import resolved
 from shoal.progress import reporting
-from shoal.report.page import Note, Page, Picture, write_page
+from shoal.report import Report
+from shoal.report.replay import Movement
 from shoal.studies.choosing import PassiveChoice, choose_passive
-from shoal.studies.estimates import curve_of, marginal
 from shoal.studies.reading import Reading, ReadingSettings
-from shoal.studies.words import basis_of, passive_of
+from shoal.studies.repeating import command_line
+from shoal.studies.words import arena_of_words, basis_of, passive_of
 from shoal.tracks.readers import OpenTracks
 
 STREAMED = "the paper's walk: streamed tracks cannot be held out, name others with --passive"
@@ -100,21 +100,31 @@ class FitRun(Reading):
             "fit": self.fit.save(out),
             "choices": self.write_choices(folder / f"{stem}.toml"),
         }
-        pictures = self._figures(folder, stem)
-        written |= {f"figure, {name}": picture.path for name, picture in pictures.items()}
-        page = Page(
-            title=f"What {self._who()} want",
-            lead=self._lead(),
-            rows=self.summary(),
-            pictures=tuple(pictures.values()),
-            notes=(
-                Note("How far to trust it", str(self.fit.diagnostics())),
-                Note("What was read", "\n".join(self.notes()) or "nothing to note"),
-                Note("To repeat it", self.settings.toml()),
-            ),
-        )
-        written["page"] = write_page(folder / f"{stem}.html", page)
+        written |= self._figures(folder, stem)
+        written["page"] = folder / f"{stem}.html"
+        write_whole(written["page"], self.report(out).html().encode())
         return written
+
+    def report(self, out: Path) -> Report:
+        """What the page shows; ``shoal report`` adds predictive checks."""
+        s = self.settings
+        chosen = self.passive_choice
+        return Report(
+            self.fit,
+            None if isinstance(self.tracks, OpenTracks) else self.tracks,
+            who=f"the animals of {Path(s.tracks).name}",
+            moving=Movement(
+                arena=arena_of_words(s.arena),
+                heading_frames=s.heading_frames,
+                minimum_step=s.minimum_step,
+                tracker_headings=s.tracker_headings,
+                seed=s.seed,
+            ),
+            rows=self.rows(),
+            notes=[*self.notes(), *([f"Passive dynamics: {chosen.sentence}"] if chosen else [])],
+            choices=s.toml(),
+            command=command_line(s, out),
+        )
 
     def summary(self) -> list[dict[str, str]]:
         """What was read, counted and inferred, a row each."""
@@ -153,115 +163,21 @@ class FitRun(Reading):
         entered = np.where(self.counts.arrivals > 0, mean, np.inf)
         state = int(np.argmin(entered))
         rows = [("cheapest state entered", self.space.describe(state))]
-        for axis, curve in self.marginals("cost_to_go").items():
-            known = self._arrivals(axis) > 0
+        for axis, curve in marginal_curves(self.fit, "cost_to_go").items():
+            known = arrivals_along(self.fit, axis) > 0
             span = curve.mean[known].max() - curve.mean[known].min()
             rows.append((f"range of {axis.replace('_', ' ')}", f"{span:.3g} nats, on average"))
         return rows
 
-    def _arrivals(self, axis: str) -> np.ndarray:
-        place = self.space.names.index(axis)
-        others = tuple(n for n in range(len(self.space.names)) if n != place)
-        return np.asarray(self.fit.arrivals.values.sum(axis=others))
-
-    def marginals(self, what: str) -> dict[str, Curve]:
-        """Costs along each axis, averaged over the others with the arrivals as weights."""
-        draws = getattr(self.fit, what)
-        found = {}
-        for name in self.space.names:
-            label = "most probable" if self.fit.method == "map" else self.fit.method
-            found[name] = curve_of(marginal(draws, name, self.fit.arrivals), label)
-        return found
-
-    def _figures(self, folder: Path, stem: str) -> dict[str, Picture]:
-        labels = {
-            "cost_to_go": "cost-to-go $v$ (nats)",
-            "state_cost": "state cost $r$ (nats per step)",
-        }
-        drawn: dict[str, tuple[Any, str]] = {}
-        if isinstance(self.model.basis, Flat):
-            labels = {}  # there are no costs to draw
-        for what, label in labels.items():
-            words = what.replace("_", "-")
-            if len(self.space.axes) == 2:
-                drawn[words] = (cost_map(*self.space.axes, self._map(what), label), _MAP[what])
-        if len(self.space.axes) == 1:
-            for what, label in labels.items():
-                curve = self.marginals(what)[self.space.names[0]]
-                panels = [Panel("", [curve])]
-                figure = cost_lines(self.space.axes[0], panels, self.counts.arrivals, label)
-                drawn[what.replace("_", "-")] = (figure, _LINE)
-        elif labels:
-            drawn["marginals"] = (self._marginal_figure(labels["cost_to_go"]), _MARGINAL)
-            drawn["effects"] = (self._effect_figure(), _EFFECTS)
+    def _figures(self, folder: Path, stem: str) -> dict[str, Path]:
+        """Pictures for a paper, beside the page."""
+        drawn = fit_figures(self.fit)
         if not isinstance(self.tracks, OpenTracks):
-            drawn["tracks"] = (trajectories(list(self.tracks), self.target), _TRACKS)
+            drawn["tracks"] = trajectories(list(self.tracks), self.target)
         pictures = {}
-        for name, (figure, caption) in drawn.items():
+        for name, figure in drawn.items():
             path = save_figure(figure, folder / f"{stem}-{name}.png")
             figure.set_layout_engine("none")  # as it was laid out for the first file
             save_figure(figure, folder / f"{stem}-{name}.pdf")
-            pictures[name] = Picture(path, name.replace("-", " "), caption)
+            pictures[f"figure, {name}"] = path
         return pictures
-
-    def _effect_figure(self) -> Any:
-        """What each axis does by itself, all states counting alike."""
-        effects = self.fit.effects()
-        parts = []
-        for axis in self.space.axes:
-            effect = effects[axis.name]
-            lower, upper = np.quantile(effect.draws, (0.025, 0.975), axis=0)
-            share = f"{axis.name.replace('_', ' ')}: {effect.share.mean():.0%} of the variance"
-            curve = Curve("main effect", effect.draws.mean(axis=0), lower, upper)
-            parts.append((axis, Panel(share, [curve]), self._arrivals(axis.name)))
-        return marginal_lines(parts, "main effect on $v$ (nats)")
-
-    def _marginal_figure(self, label: str) -> Any:
-        curves = self.marginals("cost_to_go")
-        return marginal_lines(
-            [
-                (
-                    axis,
-                    Panel(axis.name.replace("_", " "), [curves[axis.name]]),
-                    self._arrivals(axis.name),
-                )
-                for axis in self.space.axes
-            ],
-            label,
-        )
-
-    def _map(self, what: str) -> CostMap:
-        draws = getattr(self.fit, what).values
-        mean = draws.mean(axis=(0, 1))
-        sd = None if self.fit.method == "map" else draws.std(axis=(0, 1), ddof=1)
-        return CostMap(mean, sd, self.counts.arrivals)
-
-    def _who(self) -> str:
-        return Path(self.settings.tracks).name or "the animals"
-
-    def _lead(self) -> str:
-        return (
-            f"{self.counts.total:,} transitions between {self.space.size:,} states, "
-            f"{' × '.join(axis.label for axis in self.space.axes)}. Low cost-to-go marks states "
-            "the animals steer towards, given what they would do without preferences "
-            f"({self.model.passive!r}); other passive dynamics give other costs."
-        )
-
-
-_MAP = {
-    "cost_to_go": "Cost-to-go: posterior mean with minimum 0, posterior sd of the part that tracks "
-    "can tell (its level is removed from every draw), and arrivals. Hatched: states never entered, "
-    "where the prior alone speaks; colours span the others.",
-    "state_cost": "State costs that follow from the cost-to-go, known up to a constant.",
-}
-_LINE = "Posterior mean and 95 % interval over the number of arrivals; grey: never entered."
-_MARGINAL = (
-    "Average over the other axes, weighted by arrivals: posterior mean and 95 % interval, over the "
-    "number of arrivals; grey: never entered."
-)
-_EFFECTS = (
-    "What each axis does by itself: the cost-to-go averaged over all states of the other axes "
-    "alike, less its mean, with 95 % intervals. Its share of the variance over all states is in "
-    "the title; what is missing to 100 % is what the axes do together."
-)
-_TRACKS = "Tracks of each group, with the number of animals."

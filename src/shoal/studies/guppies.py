@@ -10,11 +10,12 @@ import numpy as np
 from shoal.basis import Bisquare, Identity
 from shoal.passive import RandomWalk, Uniform
 from shoal.posterior import ADVI, NUTS, Model
+from shoal.posterior.along import marginal
 from shoal.posterior.model import Method
 from shoal.progress import Report, reporting
 from shoal.states import Transitions, count_transitions
 from shoal.studies.claims import Claim
-from shoal.studies.estimates import Estimate, Fitting, diagnosed, marginal
+from shoal.studies.estimates import Estimate, Fitting, diagnosed
 from shoal.studies.folder import StudyFolder
 from shoal.studies.guppies_claims import guppies_claims
 from shoal.studies.guppies_data import Experiments, decided, from_files, stand_in

@@ -8,14 +8,16 @@ from jaxtyping import Float
 
 from shoal.angles import difference
 from shoal.basis import Bisquare
+from shoal.figures.fits import curve_of
 from shoal.figures.lines import Curve
 from shoal.passive import RandomWalk
 from shoal.posterior import Model
+from shoal.posterior.along import marginal
 from shoal.progress import Report
 from shoal.simulation import simulate_tank
 from shoal.simulation.tank import TankSettings
 from shoal.states import Transitions, count_transitions
-from shoal.studies.estimates import Estimate, curve_of, marginal
+from shoal.studies.estimates import Estimate
 from shoal.studies.guppies_data import Experiments
 from shoal.tracks import Collection, Tracks
 

@@ -7,8 +7,8 @@ import numpy as np
 from jaxtyping import Bool
 
 from shoal.angles import difference
+from shoal.posterior.along import marginal
 from shoal.studies.claims import FAILS, HOLDS, UNTESTABLE, Claim
-from shoal.studies.estimates import marginal
 from shoal.studies.guppies_evidence import LOCAL, NEAR, TARGET, Evidence
 
 CREDIBLE = 0.975

@@ -95,7 +95,7 @@ class Moving:
         """Tracks, or a release."""
         return released(self.settings.release) if self.settings.release else self.tracks
 
-    def _options(self) -> dict[str, Any]:
+    def options(self) -> dict[str, Any]:
         """What simulations and checks have in common."""
         s = self.settings
         words = s.arena or (self.choices.arena if self.choices is not None else "")
@@ -128,7 +128,7 @@ class Moving:
             draws=s.draws,
             replicates=s.replicates,
             **self._rate(),
-            **self._options(),
+            **self.options(),
         )
 
     def _rate(self) -> dict[str, Any]:
@@ -151,12 +151,12 @@ class Moving:
         if suffix not in TABLES:
             raise InputError(f"tracks are written to .csv or .parquet, got {out}")
         make_folder(out.parent)
-        self._spare_inputs(out)
+        self.spare_inputs(out)
         groups = self.simulated()
         groups.to_csv(out) if suffix == ".csv" else groups.to_parquet(out)
         return groups
 
-    def _spare_inputs(self, *outputs: Path) -> None:
+    def spare_inputs(self, *outputs: Path) -> None:
         """What is read is never written over."""
         read = {self.settings.fit.resolve()}
         if self.choices is not None and self.choices.tracks and not self.settings.release:
@@ -199,7 +199,7 @@ class Moving:
         """The observed group from the same start, for as many frames, within the same walls."""
         seen = next(iter(self.tracks))
         seen = seen.thin(self.fit.lag) if self.fit.lag > 1 else seen
-        options = self._options()
+        options = self.options()
         _, frame = observed_start(
             seen,
             max(1, round(options.get("heading_frames", 1) / self.fit.lag)),
@@ -227,7 +227,7 @@ class Moving:
             self.tracks,
             replicates=200 if self.settings.replicates is None else self.settings.replicates,
             draws=self.settings.draws,
-            **self._options(),
+            **self.options(),
         )
 
     def write_check(self, out: Path) -> dict[str, Path]:

@@ -1,0 +1,195 @@
+"""Observed and simulated groups, frame by frame, with the state that every animal was in."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from shoal.errors import InputError
+from shoal.posterior import Fit
+from shoal.report.packing import packed
+from shoal.simulation import simulate
+from shoal.simulation.designs import Surroundings
+from shoal.simulation.release import observed_start
+from shoal.states import Scene
+from shoal.states.scene import Feature
+from shoal.states.targets import target_places
+from shoal.tracks import Circle, Collection, Periodic, Tracks
+
+FRAMES = 1500
+"""Of a group that a page replays at most."""
+GROUPS = 4
+FIXES = 120_000
+"""Places in a page, of observed groups; simulated ones have as many again."""
+
+
+@dataclass(frozen=True)
+class Movement:
+    """How simulated groups move, and how headings are taken: what ``shoal.simulate`` is told.
+
+    Parameters
+    ----------
+    speed, arena, walls
+        As in ``shoal.simulate``.
+    heading_frames, minimum_step, tracker_headings
+        How headings are read off tracks.
+    stop, target, reach
+        Where groups end.
+    seed
+        Of the simulation.
+    """
+
+    speed: Any = None
+    arena: Any = None
+    walls: str = "reflect"
+    heading_frames: int = 1
+    minimum_step: float = 0.0
+    tracker_headings: bool = False
+    stop: Any = None
+    target: Any = None
+    reach: Any = None
+    seed: int = 1
+
+    def options(self) -> dict[str, Any]:
+        """As keyword arguments."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+    def surroundings(self, fit: Fit) -> Surroundings:
+        """With the lag of a fit."""
+        return Surroundings(
+            speed=self.speed,
+            arena=self.arena,
+            walls=self.walls,
+            heading_frames=self.heading_frames,
+            minimum_step=self.minimum_step,
+            tracker_headings=self.tracker_headings,
+            lag=fit.lag,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """The observed groups that a page replays, and what simulated ones start from.
+
+    Attributes
+    ----------
+    starts
+        The tracks that simulations begin from, cut to the length of the replay.
+    seen
+        The same groups from that beginning on, a frame for each decision.
+    omitted
+        What was left out, in words.
+    """
+
+    fit: Fit
+    moving: Movement
+    starts: tuple[Tracks, ...]
+    seen: tuple[Tracks, ...]
+    omitted: str = ""
+
+    @classmethod
+    def of(cls, fit: Fit, tracks: Any, moving: Movement) -> "Stage":
+        """As many groups and frames as fit into a page."""
+        groups = list(tracks)
+        given = moving.surroundings(fit)
+        starts, seen, left, cut = [], [], FIXES, 0
+        for group in groups[:GROUPS]:
+            around = given.around(group)
+            _, first = observed_start(
+                around, given.heading_steps, moving.minimum_step, moving.tracker_headings
+            )
+            frames = min(FRAMES, left // max(1, len(around.members)))
+            if frames < 2:
+                break
+            shown = Tracks(around.data.isel(time=slice(first, first + frames)))
+            cut += len(around.positions) - first > frames
+            left -= shown.positions.shape[0] * len(around.members)
+            starts.append(Tracks(group.data.isel(time=slice(0, (first + frames) * fit.lag))))
+            seen.append(shown)
+        words = []
+        if len(seen) < len(groups):
+            words.append(f"{len(seen)} of {len(groups)} groups are shown")
+        if cut:
+            words.append(f"{cut} of them for their first {FRAMES:,} frames or fewer")
+        return cls(fit, moving, tuple(starts), tuple(seen), ", ".join(words))
+
+    def observed(self) -> list[dict[str, Any]]:
+        """A panel for each group."""
+        given = self.moving.surroundings(self.fit)
+        reading = (given.heading_steps, self.moving.minimum_step, self.moving.tracker_headings)
+        return [_panel(self.fit, tracks, *reading) for tracks in self.seen]
+
+    def simulated(self, fit: Fit | None = None, rule: str = "stochastic", **changed: Any) -> Any:
+        """Groups that live by the fit from the same starts."""
+        moving = replace(self.moving, **changed)
+        found = simulate(
+            fit or self.fit,
+            start=Collection(self.starts) if len(self.starts) > 1 else self.starts[0],
+            rule=rule,
+            progress=False,
+            **moving.options(),
+        )
+        return list(found)
+
+    def panels(self, groups: Sequence[Tracks]) -> list[dict[str, Any]]:
+        """Simulated groups as panels: they have a frame for each decision."""
+        return [_panel(self.fit, tracks) for tracks in groups]
+
+    def contents(self) -> dict[str, Any]:
+        """Everything that the page replays."""
+        words = self.omitted
+        try:
+            simulated: Sequence[Any] = self.panels(self.simulated())
+        except InputError as error:
+            simulated = [None] * len(self.seen)
+            words = "; ".join(filter(None, [words, f"nothing was simulated: {error}"]))
+        groups = [
+            {
+                "label": tracks.group,
+                "fps": tracks.fps,
+                "unit": tracks.length_unit,
+                "arena": _arena(tracks),
+                "members": list(tracks.members),
+                "observed": panel,
+                "simulated": double,
+            }
+            for tracks, panel, double in zip(self.seen, self.observed(), simulated, strict=True)
+        ]
+        return {"groups": groups, "omitted": words, "lag": self.fit.lag}
+
+
+def _panel(
+    fit: Fit, tracks: Tracks, frames: int = 1, step: float = 0.0, tracker: bool = False
+) -> dict[str, Any]:
+    """Places, headings, perceived values and states of the members of one group."""
+    space = fit.model.space
+    scene = Scene.of(tracks, frames, step, tracker)
+    values = [
+        np.asarray(part.values(scene)) if isinstance(part, Feature)
+        else np.full(scene.headings.shape, np.nan)
+        for part in space.parts
+    ]  # fmt: skip
+    states, _ = space.locate(*values)
+    targets = [getattr(part, "target", None) for part in space.parts]
+    target = next((t for t in targets if t is not None), None)
+    landmarks = [name for name in tracks.individuals if name not in tracks.members]
+    return {
+        "places": packed(scene.positions),
+        "headings": packed(scene.headings),
+        "states": packed(states, "i4"),
+        "values": packed(np.stack(values)),
+        "target": None if target is None else packed(target_places(target, scene)[:, 0]),
+        "landmarks": {name: packed(scene.places[name]) for name in landmarks},
+    }
+
+
+def _arena(tracks: Tracks) -> dict[str, Any] | None:
+    arena = tracks.arena
+    if arena is None:
+        return None
+    if isinstance(arena, Circle):
+        return {"kind": "circle", "x": arena.x, "y": arena.y, "radius": arena.radius}
+    kind = "periodic" if isinstance(arena, Periodic) else "rectangle"
+    sides = {name: getattr(arena, name) for name in ("left", "bottom", "right", "top")}
+    return {"kind": kind, **sides}

@@ -1,0 +1,99 @@
+"""``shoal.write_report``: a fit, and the groups it was made from, as one HTML file."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from shoal.checks import predictive_check
+from shoal.errors import InputError
+from shoal.files import make_folder, write_whole
+from shoal.posterior import Fit
+from shoal.progress import Report as Progress
+from shoal.report.replay import Movement
+from shoal.report.report import Report
+
+
+def write_report(  # noqa: PLR0913  (every choice a user has)
+    fit: Any,
+    path: Any,
+    *,
+    tracks: Any = None,
+    replicates: Any = 200,
+    check: Any = None,
+    who: str = "these animals",
+    speed: Any = None,
+    arena: Any = None,
+    walls: Any = "reflect",
+    heading_frames: Any = 1,
+    minimum_step: Any = 0.0,
+    tracker_headings: Any = False,
+    notes: Sequence[str] = (),
+    seed: Any = 1,
+    progress: bool | Progress | None = None,
+) -> Path:
+    """Write one HTML file that shows a fit: costs, policy, groups in motion, checks, settings.
+
+    The page holds all it needs: it opens from disk, without a network or a server.
+
+    Parameters
+    ----------
+    fit, path
+        A fit, and where to write the page, ``.html``.
+    tracks
+        The groups that it was made from, for the replay and the predictive check.
+    replicates
+        Of the predictive check; 0 leaves it out.
+    check
+        A predictive check made before.
+    who
+        The animals, for the title.
+    speed, arena, walls, heading_frames, minimum_step, tracker_headings
+        How simulated groups move and how headings are taken, as in ``shoal.simulate``.
+    notes
+        Sentences about the data, after those that the tracks carry.
+    seed
+        Of the simulations.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, shoal
+    >>> space = shoal.StateSpace(shoal.LocalMisalignment(bins=12))
+    >>> tracks = shoal.simulate(
+    ...     shoal.Vicsek(noise=20), start=shoal.Release(6, place=(0, 0), spread=1.0), steps=80,
+    ...     speed=0.1, fps=10.0, seed=1,
+    ... )
+    >>> counts = shoal.count_transitions(tracks, space)
+    >>> fit = shoal.Model(space, shoal.RandomWalk(60.0)).fit(counts, method="laplace", seed=1)
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> shoal.write_report(fit, folder / "report.html", tracks=tracks, replicates=40).name
+    'report.html'
+    """
+    if not isinstance(fit, Fit):
+        raise InputError(f"a report is about a Fit, got {type(fit).__name__}")
+    out = Path(path)
+    if out.suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"a report is a page whose name ends in .html; got {out}")
+    moving = Movement(
+        speed, arena, walls, heading_frames, minimum_step, tracker_headings, seed=seed
+    )
+    said = [*getattr(tracks, "notes", ()), *notes]
+    if check is None and tracks is not None and checked_replicates(replicates):
+        options = {name: value for name, value in moving.options().items() if value is not None}
+        try:
+            check = predictive_check(
+                fit, tracks, replicates=replicates, progress=progress, **options
+            )
+        except InputError as error:
+            said.append(f"no predictive check was made: {error}")
+    report = Report(fit, tracks, check, who, moving, (), said)
+    make_folder(out.parent)
+    write_whole(out, report.html().encode())
+    return out
+
+
+def checked_replicates(replicates: Any) -> int:
+    """Of a predictive check in a report: none, or 40 and more; by default 200."""
+    count = 200 if replicates is None else replicates
+    if not hasattr(count, "__index__") or 0 < count < 40 or count < 0:
+        raise InputError(f"replicates are a whole number, 40 or more, or 0; got {replicates!r}")
+    return int(count)

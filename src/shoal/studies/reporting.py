@@ -1,0 +1,74 @@
+"""From a fit and its tracks to a page: what ``shoal report`` and ``shoal explore`` begin with."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from shoal.errors import InputError
+from shoal.files import make_folder, write_whole
+from shoal.report import Report
+from shoal.report.replay import Movement
+from shoal.report.writing import checked_replicates
+from shoal.studies.fitting import FitRun
+from shoal.studies.moving import Moving
+from shoal.studies.repeating import command_line
+
+
+@dataclass(frozen=True, eq=False)
+class Reporting(Moving):
+    """A fit, the tracks it was made from, and a page about them."""
+
+    @property
+    def has_tracks(self) -> bool:
+        """Whether tracks were named, on the line or by the choices beside the fit."""
+        return self.choices is not None and bool(self.choices.tracks)
+
+    @cached_property
+    def movement(self) -> Movement:
+        """How simulated groups move."""
+        return Movement(
+            **{name: value for name, value in self.options().items() if name != "progress"}
+        )
+
+    @cached_property
+    def report(self) -> Report:
+        """What the page shows, with a predictive check where it is wanted."""
+        notes, rows, choices, command = [], [], "", ""
+        if self.has_tracks:
+            assert self.choices is not None
+            run = FitRun(replace(self.choices, stream=False), progress=self.progress)
+            object.__setattr__(run, "tracks", self.tracks)  # read once
+            notes, rows = run.notes(), run.rows()
+            choices, command = self.choices.toml(), command_line(self.choices, self.settings.fit)
+        found = Report(
+            self.fit,
+            self.tracks if self.has_tracks else None,
+            None,
+            self.who,
+            self.movement,
+            rows,
+            notes,
+            choices,
+            command,
+        )
+        if not checked_replicates(self.settings.replicates) or found.stage is None:
+            return found
+        try:
+            return replace(found, check=self.check)
+        except InputError as error:
+            return replace(found, notes=[*notes, f"No predictive check was made: {error}"])
+
+    @property
+    def who(self) -> str:
+        """The animals, by the name of their file."""
+        tracks = self.choices.tracks if self.choices is not None else ""
+        return f"the animals of {Path(tracks or self.settings.fit).name}"
+
+    def write_page(self, out: Path) -> Path:
+        """One self-contained HTML file."""
+        if out.suffix.lower() not in (".html", ".htm"):
+            raise InputError(f"a report is a page whose name ends in .html; got {out}")
+        make_folder(out.parent)
+        self.spare_inputs(out)
+        write_whole(out, self.report.html().encode())
+        return out
