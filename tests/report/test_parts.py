@@ -94,7 +94,7 @@ def test_the_headline_of_one_axis_names_the_cheapest_bin_and_how_sure_it_is():
     rng = np.random.default_rng(1)
     v = np.abs(np.arange(12) - 6)[None] + rng.normal(0, 0.1, (400, 12))
     sentence, behind = headline(axes_fit(v, [shoal.Circular("local_misalignment", 12)]))
-    assert sentence.startswith("These animals steer towards 0° of local misalignment")
+    assert sentence.startswith("These animals steer towards a local misalignment of 0°")
     assert "probability > 0.99" in sentence
     low, high = np.quantile(
         (v - v.mean(axis=1, keepdims=True))[:, [0]] - (v - v.mean(axis=1, keepdims=True))[:, [6]],

@@ -131,12 +131,12 @@ def _one(part: Span) -> str:
     where = part.where(part.cheapest)
     what = part.axis.name.replace("_", " ")
     if part.difference.size == 1:
-        return f"The most probable costs draw these animals to {where} of {what}."
+        return f"The most probable costs draw these animals to a {what} of {where}."
     if float(np.mean(part.difference > 0)) < SURE:
         return f"These tracks do not tell which {what} these animals prefer."
     return (
-        f"These animals steer towards {where} of {what} (probability {_chance(part.near)} that the "
-        "cheapest bin is this one or one beside it)."
+        f"These animals steer towards a {what} of {where} (probability {_chance(part.near)} that "
+        "the cheapest bin is this one or one beside it)."
     )
 
 

@@ -14,7 +14,8 @@ shoal.unpack = (pack) => {
 
 shoal.number = (value, digits = 3) => {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";
-  const size = Math.abs(value);
+  const size = Math.abs(value) < 1e-12 ? 0 : Math.abs(value);
+  if (!size) return "0";
   const text = size !== 0 && (size < 1e-3 || size >= 1e5)
     ? value.toExponential(digits - 1) : String(Number(value.toPrecision(digits)));
   return text.replace("-", "−");

@@ -73,7 +73,7 @@ shoal.policyPart = (page, view) => {
     tell();
     if (page.axes.length === 1) {
       holder.replaceChildren();
-      if (found) holder.append(shoal.barPlot(page.axes[0], found.policy, found.passive, view.selected));
+      if (found) holder.append(shoal.barPlot(page.axes[0], found.policy, found.passive, view.selected), shoal.make("p", { class: "note" }, "Bars: with costs. Orange line: passive movement alone. Dashed: where it is now."));
       return;
     }
     for (const map of maps) map.draw();
