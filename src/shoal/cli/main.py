@@ -2,18 +2,29 @@
 
 import sys
 import warnings
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
 
-from shoal.cli import calibrating, comparing, fitting, listing, moving, reproducing
+from shoal.cli import (
+    animating,
+    calibrating,
+    comparing,
+    doctoring,
+    fitting,
+    listing,
+    reproducing,
+    simulating,
+)
+from shoal.cli.answering import Debug, Json, Quiet, answering
+from shoal.cli.compiling import with_programs_kept
 from shoal.cli.interrupting import ending_soon_after_stop, stoppable
-from shoal.cli.output import printable
+from shoal.cli.output import printable, speak_their_encoding
 from shoal.errors import InputError, OutputError
 from shoal.version import __version__
 
 app = typer.Typer(
-    help="Learn what moving animals want.",
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,
@@ -26,31 +37,41 @@ def _show_version(wanted: bool | None) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def shoal(
+    context: Any,
     version: Annotated[
         bool | None,
         typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version."),
     ] = None,
-    debug: Annotated[bool, typer.Option("--debug", help="Show a traceback on errors.")] = False,
+    json: Json = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
 ) -> None:
-    """Learn what moving animals want."""
+    """Learn what moving animals want.
+
+    Example:  shoal demo, and then  shoal fit tracks.csv --state local --out fit.nc
+    """
+    context.obj = {"json": json, "quiet": quiet}
 
 
-for command in (
-    reproducing.demo,
-    fitting.fit,
-    comparing.compare,
-    calibrating.calibrate,
-    reproducing.reproduce,
-    moving.simulate,
-    moving.predict,
-    moving.animate,
-    listing.formats,
-    listing.features,
-    fitting.check,
-):
-    app.command()(stoppable(command))
+shoal.__annotations__["context"] = typer.Context  # how Typer knows it; what it gives is its parent
+app.callback()(shoal)
+
+
+COMMANDS: dict[str, tuple[Callable[..., Any], ...]] = {
+    "First steps": (reproducing.demo, doctoring.doctor, listing.formats, listing.features),
+    "From tracks to costs": (fitting.fit, fitting.check, comparing.compare),
+    "From costs to groups": (simulating.simulate, simulating.predict, animating.animate),
+    "How far to trust it": (calibrating.calibrate, reproducing.reproduce),
+}
+"""What shoal can do, in the order in which it is listed."""
+
+COMPUTES_NOTHING = (listing.formats, listing.features, animating.animate, doctoring.doctor)
+
+for panel, commands in COMMANDS.items():
+    for command in commands:
+        kept = command if command in COMPUTES_NOTHING else with_programs_kept(command)
+        app.command(rich_help_panel=panel)(stoppable(answering(kept)))
 
 
 def _show_warning(message: Any, *_: Any, **__: Any) -> None:
@@ -61,6 +82,7 @@ def _show_warning(message: Any, *_: Any, **__: Any) -> None:
 def main() -> None:
     """Run a command; errors are one line, exit status 2 for bad input and 1 for failed work."""
     warnings.showwarning = _show_warning
+    speak_their_encoding()
     try:
         with ending_soon_after_stop():
             app()

@@ -1,10 +1,17 @@
-"""Results on the terminal."""
+"""Results on the terminal: text and tables that fit it, in an encoding that it has."""
 
-from collections.abc import Sequence
+import codecs
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+SIMPLER = {
+    **{"×": "x", "−": "-", "–": "-", "—": "-", "°": " deg", "…": "...", "·": "-", "•": "*"},
+    **{"≤": "<=", "≥": ">=", "±": "+-", "→": "->", "✓": "yes", "✗": "no", "\u0302": "^"},
+    **{"‘": "'", "’": "'", "“": '"', "”": '"', "γ": "gamma", "λ": "lambda", "σ": "sigma"},
+    **{"³": "^3", "²": "^2", "ä": "ae", "ö": "oe", "ü": "ue", "\xa0": " ", "\u202f": " "},
+}
+"""What is written instead where the output can hold letters of the English alphabet only."""
 
 
 def printable(text: str) -> str:
@@ -12,12 +19,58 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
 
 
-def print_table(title: str, rows: Sequence[dict[str, str]]) -> None:
-    """Rows as a table that fits the terminal."""
-    table = Table(title=title)
-    for number, name in enumerate(rows[0]):
-        plain = number < 2 or len(rows[0]) <= 3
-        table.add_column(name, justify="left" if plain else "right", overflow="fold")
+def speak_their_encoding() -> None:
+    """Let both streams write simpler characters where they lack ours, instead of failing."""
+    codecs.register_error("shoal", _simpler)
+    for stream in (sys.stdout, sys.stderr):
+        encoding = (getattr(stream, "encoding", None) or "utf-8").lower().replace("_", "-")
+        if not encoding.startswith("utf") and hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="shoal")
+
+
+def _simpler(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    wrong = error.object[error.start : error.end]
+    return "".join(SIMPLER.get(character, "?") for character in wrong), error.end
+
+
+def print_table(title: str, rows: Sequence[Mapping[str, str]]) -> None:
+    """Rows as a table that fits the terminal; where none does, as a list of each."""
+    from rich.console import Console  # noqa: PLC0415  (only where something is printed)
+
+    console = Console()
+    names = list(rows[0])
+    if _least_width(rows) > console.width:
+        console.print(_as_lists(title, rows), soft_wrap=False)
+        return
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    table = Table(title=Text(printable(title)))
+    for number, name in enumerate(names):
+        plain = number < 2 or len(names) <= 3
+        table.add_column(Text(name), justify="left" if plain else "right", overflow="fold")
     for row in rows:
         table.add_row(*(Text(printable(cell)) for cell in row.values()))
-    Console().print(table)
+    console.print(table)
+
+
+def _least_width(rows: Sequence[Mapping[str, str]]) -> int:
+    """Columns that a table needs if no word of it is to be broken, but for very long ones."""
+    width = 1
+    for name in rows[0]:
+        words = [word for row in rows for word in [*name.split(), *row[name].split()]]
+        width += 3 + min(max(map(len, words), default=0), 24)
+    return width
+
+
+def _as_lists(title: str, rows: Sequence[Mapping[str, str]]) -> Any:
+    from rich.text import Text  # noqa: PLC0415
+
+    lines = [printable(title)]
+    for row in rows:
+        first, *rest = row.items()
+        lines.append(f"\n{printable(first[1])}")
+        lines += [f"  {name}: {printable(cell)}" for name, cell in rest if cell]
+    return Text("\n".join(lines))
