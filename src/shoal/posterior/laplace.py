@@ -144,6 +144,8 @@ def _nodes(density: Density, settings: Laplace, report: Report) -> tuple[list[No
     step = settings.spacing * peak.sd
     below, low = _walk(density, top, -step, settings.depth, report)
     above, high = _walk(density, top, step, settings.depth, report)
+    count = len(below) + 1 + len(above)
+    report("Laplace: integrating over the precision", count, count)
     return [*below[::-1], top, *above], peak.converged and low and high
 
 
@@ -217,6 +219,7 @@ def marginal_peak(
         t, step = t + step * min(max(shift, -8.0), 8.0), sd
         if near:
             break
+    report("Laplace: finding the precision", attempt + 1, attempt + 1)
     mode = conditional_mode(density, t, start)
     return Peak(t, step, mode.beta, near and bool(mode.converged))
 
