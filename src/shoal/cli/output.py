@@ -15,15 +15,18 @@ SIMPLER = {
 
 
 def printable(text: str) -> str:
-    """Text that may hold names from files, without what acts on a terminal."""
-    return "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
+    """Text that may hold names from files, without what acts on a terminal or what it lacks."""
+    safe = "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    codecs.register_error("shoal", _simpler)
+    return safe.encode(encoding, "shoal").decode(encoding)
 
 
 def speak_their_encoding() -> None:
     """Let both streams write simpler characters where they lack ours, instead of failing."""
     codecs.register_error("shoal", _simpler)
     for stream in (sys.stdout, sys.stderr):
-        encoding = (getattr(stream, "encoding", None) or "utf-8").lower().replace("_", "-")
+        encoding = (getattr(stream, "encoding", None) or "utf-8").lower()
         if not encoding.startswith("utf") and hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="shoal")
 
@@ -40,19 +43,20 @@ def print_table(title: str, rows: Sequence[Mapping[str, str]]) -> None:
     from rich.console import Console  # noqa: PLC0415  (only where something is printed)
 
     console = Console()
-    names = list(rows[0])
+    rows = [{printable(name): printable(cell) for name, cell in row.items()} for row in rows]
+    title, names = printable(title), list(rows[0])
     if _least_width(rows) > console.width:
-        console.print(_as_lists(title, rows), soft_wrap=False)
+        console.print(_as_lists(title, rows))
         return
     from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
-    table = Table(title=Text(printable(title)))
+    table = Table(title=Text(title))
     for number, name in enumerate(names):
         plain = number < 2 or len(names) <= 3
         table.add_column(Text(name), justify="left" if plain else "right", overflow="fold")
     for row in rows:
-        table.add_row(*(Text(printable(cell)) for cell in row.values()))
+        table.add_row(*(Text(cell) for cell in row.values()))
     console.print(table)
 
 
@@ -68,9 +72,9 @@ def _least_width(rows: Sequence[Mapping[str, str]]) -> int:
 def _as_lists(title: str, rows: Sequence[Mapping[str, str]]) -> Any:
     from rich.text import Text  # noqa: PLC0415
 
-    lines = [printable(title)]
+    lines = [title]
     for row in rows:
         first, *rest = row.items()
-        lines.append(f"\n{printable(first[1])}")
-        lines += [f"  {name}: {printable(cell)}" for name, cell in rest if cell]
+        lines.append(f"\n{first[1]}")
+        lines += [f"  {name}: {cell}" for name, cell in rest if cell]
     return Text("\n".join(lines))
