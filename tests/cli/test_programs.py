@@ -206,7 +206,8 @@ def test_the_users_cache_folder_is_that_of_the_system(monkeypatch, tmp_path):
     assert user_cache() == tmp_path / "local" / "shoal"
 
 
-def test_commands_that_compute_keep_their_programs(capsys, monkeypatch):
+def test_commands_that_compute_keep_their_programs(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     asked = []
     monkeypatch.setattr(compiling, "keep_programs", lambda: asked.append(1))
     for words in (("fit", "nothing.csv"), ("check", "no.nc"), ("simulate", "no.nc")):

@@ -85,7 +85,7 @@ def main() -> None:
     speak_their_encoding()
     try:
         with ending_soon_after_stop():
-            app()
+            app(prog_name="shoal")
     except (InputError, OutputError) as error:
         if "--debug" in sys.argv:
             raise

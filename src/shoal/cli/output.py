@@ -13,6 +13,9 @@ SIMPLER = {
 }
 """What is written instead where the output can hold letters of the English alphabet only."""
 
+LONG = 24
+"""Characters from which on a word, such as a path, may be broken."""
+
 
 def printable(text: str) -> str:
     """Text that may hold names from files, without what acts on a terminal or what it lacks."""
@@ -41,32 +44,40 @@ def _simpler(error: UnicodeError) -> tuple[str, int]:
 def print_table(title: str, rows: Sequence[Mapping[str, str]]) -> None:
     """Rows as a table that fits the terminal; where none does, as a list of each."""
     from rich.console import Console  # noqa: PLC0415  (only where something is printed)
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
 
     console = Console()
     rows = [{printable(name): printable(cell) for name, cell in row.items()} for row in rows]
     title, names = printable(title), list(rows[0])
-    if _least_width(rows) > console.width:
+    columns = [[name, *(row[name] for row in rows)] for name in names]
+    widths = _widths(columns, console.width - 1 - 3 * len(names))
+    if widths is None:
         console.print(_as_lists(title, rows))
         return
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
-
     table = Table(title=Text(title))
-    for number, name in enumerate(names):
-        plain = number < 2 or len(names) <= 3
-        table.add_column(Text(name), justify="left" if plain else "right", overflow="fold")
+    for number, (name, width) in enumerate(zip(names, widths, strict=True)):
+        side: Any = "left" if number < 2 or len(names) <= 3 else "right"
+        table.add_column(Text(name), justify=side, overflow="fold", width=width)
     for row in rows:
         table.add_row(*(Text(cell) for cell in row.values()))
     console.print(table)
 
 
-def _least_width(rows: Sequence[Mapping[str, str]]) -> int:
-    """Columns that a table needs if no word of it is to be broken, but for very long ones."""
-    width = 1
-    for name in rows[0]:
-        words = [word for row in rows for word in [*name.split(), *row[name].split()]]
-        width += 3 + min(max(map(len, words), default=0), 24)
-    return width
+def _widths(columns: Sequence[Sequence[str]], room: int) -> list[int] | None:
+    """How wide each column is, so that no word is broken but very long ones; None without room."""
+    from rich.cells import cell_len  # noqa: PLC0415
+
+    widest = [max(cell_len(cell) for cell in column) for column in columns]
+    if sum(widest) <= room:
+        return widest
+    words = [[cell_len(word) for cell in column for word in cell.split()] for column in columns]
+    least = [min(max(found, default=1), LONG) for found in words]
+    spare = room - sum(least)
+    if spare < 0:
+        return None
+    wanted = [wide - narrow for wide, narrow in zip(widest, least, strict=True)]
+    return [n + spare * more // sum(wanted) for n, more in zip(least, wanted, strict=True)]
 
 
 def _as_lists(title: str, rows: Sequence[Mapping[str, str]]) -> Any:

@@ -14,6 +14,9 @@ from shoal.report.tables import write_table
 from shoal.studies.estimates import Estimate, Fitting, shown
 from shoal.studies.vicsek import Settings, fit_flock, flock, paper_figure, paper_models
 
+TRUST = ("max_r_hat", "min_ess_bulk", "pareto_k")
+"""Figures that say how far to trust a fit, each of some methods only."""
+
 
 @dataclass(frozen=True, eq=False)
 class Demo:
@@ -59,7 +62,7 @@ def figures_of(estimates: Sequence[Estimate], truth: Solution) -> list[dict[str,
                 "rms_cost_to_go": costs.error(),
                 "rms_state_cost": estimate.beside(truth.cost, "state_cost").error(),
                 "coverage_95": costs.coverage(),
-                **{name: numbers.get(name) for name in ("max_r_hat", "min_ess_bulk", "pareto_k")},
+                **{name: numbers.get(name) for name in TRUST},
             }
         )
     return rows
@@ -67,21 +70,23 @@ def figures_of(estimates: Sequence[Estimate], truth: Solution) -> list[dict[str,
 
 def table(found: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
     """The same for people."""
-    known = [{name: value for name, value in row.items() if value is not None} for row in found]
-    return [
-        {
-            "basis": row["basis"].capitalize(),
-            "method": row["method"].upper(),
-            "s": f"{row['seconds']:.1f}",
-            "rms v": f"{row['rms_cost_to_go']:.3f}",
-            "rms r": f"{row['rms_state_cost']:.3f}",
-            "in 95 %": f"{row['coverage_95']:.0%}",
-            "R-hat": shown(row, "max_r_hat", ".4f"),
-            "ESS": shown(row, "min_ess_bulk", ".0f"),
-            "k̂": shown(row, "pareto_k", ".2f"),
-        }
-        for row in known
-    ]
+    rows = []
+    for row in found:
+        numbers = {name: row[name] for name in TRUST if row[name] is not None}
+        rows.append(
+            {
+                "basis": row["basis"].capitalize(),
+                "method": row["method"].upper(),
+                "s": f"{row['seconds']:.1f}",
+                "rms v": f"{row['rms_cost_to_go']:.3f}",
+                "rms r": f"{row['rms_state_cost']:.3f}",
+                "in 95 %": f"{row['coverage_95']:.0%}",
+                "R-hat": shown(numbers, "max_r_hat", ".4f"),
+                "ESS": shown(numbers, "min_ess_bulk", ".0f"),
+                "k̂": shown(numbers, "pareto_k", ".2f"),
+            }
+        )
+    return rows
 
 
 def _page(
