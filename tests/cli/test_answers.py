@@ -19,6 +19,7 @@ from shoal.studies import machine, reproducing
 from shoal.studies.claims import FAILS, Claim
 
 EVERY = [command.__name__ for commands in COMMANDS.values() for command in commands]
+PAGE = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text(encoding="utf-8")
 SMALL = ("--state", "local:bins=6,target:bins=6", "--target", "1.5,0.5", "--basis", "identity")
 
 
@@ -44,6 +45,7 @@ def documented(said, *keys):
     found = json.loads(said.out, parse_constant=refused)
     assert list(found)[:2] == ["command", "shoal"] and list(found)[-1] == "warnings"
     assert set(found) == {"command", "shoal", *keys, "warnings"}
+    assert all(f"`{key}`" in PAGE for key in found)
     for path in _paths(found.get("files", {})):
         assert Path(path).is_absolute() and Path(path).exists(), path
     return found
@@ -249,6 +251,33 @@ def test_errors_are_one_line_whatever_the_manner(tmp_path):
         said = spoken("check", tmp_path / "no.nc", manner)
         assert said.status == 2 and said.out == ""
         assert said.err.startswith("shoal: ") and said.err.count("\n") == 1
+
+
+SLIPS = {
+    "swim": "No such command 'swim'; see shoal --help",
+    "fit --stat local": "No such option: --stat",
+    "demo --draws many": "Invalid value for '--draws'",
+    "check": "Missing argument",
+}
+
+
+@pytest.mark.parametrize("words", SLIPS)
+def test_a_slip_of_the_pen_is_one_line_too(words):
+    said = spoken(*words.split())
+    assert said.status == 2 and said.out == ""
+    assert said.err.startswith("shoal: ") and said.err.count("\n") == 1
+    assert SLIPS[words] in said.err
+
+
+def test_without_a_word_there_is_help():
+    said = spoken()
+    assert said.status == 2
+    assert "Usage: shoal [OPTIONS] COMMAND" in said.out and "Example:  shoal demo" in said.out
+    assert said.err == ""
+
+
+def test_every_command_is_on_the_page():
+    assert all(f"| `{command}` |" in PAGE for command in EVERY)
 
 
 def test_a_traceback_may_be_asked_for_after_the_commands_name(tmp_path, monkeypatch):

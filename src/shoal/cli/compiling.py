@@ -21,7 +21,7 @@ VARIABLE = "SHOAL_CACHE"
 """``off``, or a folder instead of the user's cache folder."""
 
 OFF = ("off", "0", "no", "false")
-SHORTEST = 0.02
+SHORTEST = 0.01
 """Seconds of compilation from which on a program is kept: others are compiled as soon as read."""
 
 

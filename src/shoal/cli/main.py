@@ -85,15 +85,25 @@ def main() -> None:
     speak_their_encoding()
     try:
         with ending_soon_after_stop():
-            app(prog_name="shoal")
-    except (InputError, OutputError) as error:
-        if "--debug" in sys.argv:
-            raise
-        typer.echo(f"shoal: {printable(str(error))}", err=True)
-        sys.exit(2)
+            status = app(prog_name="shoal", standalone_mode=False)
     except Exception as error:
         if "--debug" in sys.argv:
             raise
-        words = " ".join(f"{type(error).__name__}: {error}".split())
-        typer.echo(f"shoal: the work failed ({printable(words)}); --debug shows where", err=True)
-        sys.exit(1)
+        line, status = _told(error)
+        if line:
+            typer.echo(printable(line), err=True)
+    sys.exit(status or 0)
+
+
+def _told(error: Exception) -> tuple[str, int]:
+    """What went wrong, in a line, and the exit status."""
+    if isinstance(error, InputError | OutputError):
+        return f"shoal: {error}", 2
+    if hasattr(error, "format_message"):  # of Typer: the words on the line are wrong
+        context = getattr(error, "ctx", None)
+        if not sys.argv[1:] and context is not None:  # there were none
+            return str(context.get_help()), 2  # which Rich has printed already
+        words = " ".join(error.format_message().rstrip(".").split())
+        return f"shoal: {words}; see {context.command_path if context else 'shoal'} --help", 2
+    words = " ".join(f"{type(error).__name__}: {error}".split())
+    return f"shoal: the work failed ({words}); --debug shows where", 1
