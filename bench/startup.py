@@ -23,19 +23,23 @@ FITS = {
 }
 
 
-def seconds(command: Sequence[str], env: Mapping[str, str] | None = None) -> float:
-    begun = time.perf_counter()
+def seconds(command: Sequence[str], env: Mapping[str, str] | None = None) -> tuple[float, float]:
+    """Until a process has ended, by the clock and of its processors."""
+    begun, before = time.perf_counter(), os.times()
     done = subprocess.run(
         command, env=os.environ | (env or {}), capture_output=True, text=True, check=False
     )
     if done.returncode:
         raise SystemExit(done.stderr)
-    return time.perf_counter() - begun
+    after = os.times()
+    worked = after.children_user + after.children_system
+    worked -= before.children_user + before.children_system
+    return time.perf_counter() - begun, worked
 
 
 def median(command: Sequence[str], times: int, env: Mapping[str, str] | None = None) -> float:
     seconds(command, env)  # the files are read
-    return statistics.median(seconds(command, env) for _ in range(times))
+    return statistics.median(seconds(command, env)[0] for _ in range(times))
 
 
 def tracks(path: Path) -> None:
@@ -56,7 +60,7 @@ def fits(folder: Path, names: Sequence[str] = tuple(FITS), times: int = 3) -> No
     tracks(folder / "fish.csv")
     for name in names:
         words = FITS[name].split()
-        runs: dict[str, list[float]] = {"without": [], "first": [], "again": []}
+        runs: dict[str, list[tuple[float, float]]] = {"without": [], "first": [], "again": []}
         for number in range(times):
             cache = str(folder / f"{name}{number}")
             for what, place in (("without", "off"), ("first", cache), ("again", cache)):
@@ -65,8 +69,12 @@ def fits(folder: Path, names: Sequence[str] = tuple(FITS), times: int = 3) -> No
                 runs[what].append(seconds([*COMMAND, *line], {"SHOAL_CACHE": place}))
         draws = [shoal.load_fit(folder / f"{name}-{what}.nc").sampled.values for what in runs]
         same = all(np.array_equal(draws[0], other) for other in draws[1:])
-        found = ", ".join(f"{what} {statistics.median(own):.1f} s" for what, own in runs.items())
-        print(f"shoal fit, {name}: {found}; {'the same' if same else 'OTHER'} draws")
+        told = {
+            what: " / ".join(f"{statistics.median(one):.1f}" for one in zip(*own, strict=True))
+            for what, own in runs.items()
+        }
+        found = ", ".join(f"{what} {words} s" for what, words in told.items())
+        print(f"shoal fit, {name}, elapsed / worked: {found}; {'same' if same else 'OTHER'} draws")
 
 
 def main() -> None:

@@ -217,9 +217,12 @@ def test_the_doctor_says_what_is_here_and_its_status_whether_that_will_do(monkey
 
 def test_the_machines_speed_is_measured():
     found = machine.speed(seconds=0.01)
-    small, large = found.milliseconds.values()
-    assert 0 < small < large
-    assert found.compiling > 0 and found.fit > 0
+    assert list(found.milliseconds) == list(machine.REFERENCE_MS)
+    assert min(*found.milliseconds.values(), found.compiling) > 0
+    cores = min(4, machine.hardware()["cores"])
+    drawing = 2 / cores * found.milliseconds["36 × 36"] / machine.REFERENCE_MS["36 × 36"]
+    compiling = found.compiling / machine.REFERENCE_COMPILING
+    assert found.fit == pytest.approx(np.dot(machine.REFERENCE_FIT, (compiling, drawing)), rel=1e-9)
 
 
 def test_quiet_is_nothing_but_warnings_and_errors(fitted, tmp_path):
