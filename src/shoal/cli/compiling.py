@@ -4,16 +4,13 @@ Most of a short run is compilation. What is kept is machine code, so that the fo
 user's own, and has a name that differs with the releases of JAX and Python and with the processor.
 """
 
-import hashlib
 import os
-import platform
 import stat
 import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +106,10 @@ def user_cache() -> Path:
 
 def _for_this_machine() -> str:
     """A name that no machine shares on which the programs would not run."""
+    import hashlib  # noqa: PLC0415  (this and the next take time that help does not have)
+    import platform  # noqa: PLC0415
+    from importlib.metadata import version  # noqa: PLC0415
+
     about = [sys.version_info[:2], platform.system(), platform.machine(), *_abilities()]
     short = hashlib.blake2b(repr(about).encode(), digest_size=6).hexdigest()
     return f"jax-{version('jax')}-jaxlib-{version('jaxlib')}-{short}"
@@ -120,6 +121,8 @@ def _abilities() -> list[str]:
     try:
         lines = listed.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
+        import platform  # noqa: PLC0415
+
         return [platform.processor()]
     wanted = ("flags", "Features", "model name", "CPU implementer", "CPU part", "isa")
     found = {line for line in lines if line.partition(":")[0].strip() in wanted}
