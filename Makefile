@@ -25,6 +25,7 @@ test: check
 	$(BIN)/pytest -n auto --dist loadfile
 
 bench: setup
+	$(BIN)/python bench/startup.py
 	$(BIN)/python bench/gradient.py
 	$(BIN)/python bench/fits.py
 	$(BIN)/python bench/tracks.py

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 Report = Callable[[str, int, int | None], None]
 """Takes the stage's name, the steps done and the steps in all, None where nobody knows."""
@@ -34,33 +35,79 @@ def reporting(progress: bool | Report | None) -> Iterator[Report]:
 @contextmanager
 def _bar() -> Iterator[Report]:
     from rich.console import Console  # noqa: PLC0415  (only where a bar is drawn)
+
+    with stages_on(Console(stderr=True)) as report:
+        yield report
+
+
+@contextmanager
+def stages_on(console: Any) -> Iterator[Report]:
+    """A line for each stage: how far it is, the time passed, and the time left where it is known.
+
+    Parameters
+    ----------
+    console
+        Of Rich. The lines go when the work is done.
+    """
     from rich.progress import (  # noqa: PLC0415
         BarColumn,
-        MofNCompleteColumn,
         Progress,
+        ProgressColumn,
         TaskID,
         TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
     )
+    from rich.text import Text  # noqa: PLC0415
+
+    class Told(ProgressColumn):
+        """Steps and times, as they are when the line is drawn."""
+
+        def render(self, task: Any) -> Text:
+            return Text(told(task))
 
     bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("passed,"),
-        TimeRemainingColumn(),
-        TextColumn("left"),
-        console=Console(stderr=True),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=24),
+        Told(),
+        console=console,
         transient=True,
+        speed_estimate_period=300.0,
     )
     tasks: dict[str, TaskID] = {}
 
     def report(stage: str, done: int, total: int | None) -> None:
-        if stage not in tasks:
+        known = next((one for one in bar.tasks if one.id == tasks.get(stage)), None)
+        if known is None or (known.finished and total is None):  # or it begins once more
+            for earlier in bar.tasks:  # what had no known end is over when another stage begins
+                if earlier.total is None:
+                    last = max(earlier.completed, 1.0)
+                    bar.update(earlier.id, completed=last, total=last)
             tasks[stage] = bar.add_task(stage, total=total)
         bar.update(tasks[stage], completed=done, total=total)
 
     with bar:
         yield report
+
+
+def told(task: Any) -> str:
+    """The steps of a stage, and its times, in words."""
+    done, total = task.completed, task.total
+    steps = f"{done:.0f}" if total is None else f"{done:.0f}/{total:.0f}"
+    if task.finished:
+        return f"{steps}, done in {_clock(task.finished_time or 0.0)}"
+    passed = task.elapsed or 0.0
+    words = f"{steps}, {_clock(passed)} passed"
+    if total is None or not done:
+        return words
+    left = task.time_remaining  # by the last five minutes; None until two steps were seen
+    return f"{words}, {_clock(passed * (total - done) / done if left is None else left)} left"
+
+
+def _clock(seconds: float) -> str:
+    """Minutes and seconds, and hours where there are any.
+
+    >>> _clock(7.2), _clock(3725)
+    ('0:07', '1:02:05')
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

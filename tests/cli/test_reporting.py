@@ -10,7 +10,6 @@ import urllib.request
 import pytest
 
 import shoal
-from cli.test_commands import run
 from cli.test_fit import drifting, run_here
 from report_pages import learned, local
 from shoal.cli.main import main
@@ -95,8 +94,3 @@ def test_the_command_that_repeats_a_fit_has_what_was_chosen_and_nothing_else(tmp
     assert line == (
         "shoal fit 'my fish.csv' --flip-y --state local,target --target 1,2 --out fit.nc"
     )
-
-
-def test_help_has_examples():
-    for command in ("report", "explore"):
-        assert "Example" in run(command, "--help").stdout

@@ -5,7 +5,9 @@ from typing import Annotated, Any
 
 import typer
 
-from shoal.cli.options import Config, TracksArgument, settings_of, with_reading_options
+from shoal.cli import completing
+from shoal.cli.answering import Answer, Rows, places
+from shoal.cli.options import INFERENCE, Config, TracksArgument, settings_of, with_reading_options
 
 
 @with_reading_options
@@ -21,36 +23,52 @@ def compare(
             help="time:SHARE, group:SHARE or individual:SHARE to learn from; K-fold, K-fold:group, "
             "K-fold:individual; leave-one-group-out.",
             show_default="time:2/3",
+            autocompletion=completing.SPLIT,
         ),
     ] = None,
     held_out: Annotated[
         str | None, typer.Option(help="Other tracks to score on, instead of a split.")
     ] = None,
     method: Annotated[
-        str | None, typer.Option(help="laplace, map, advi or nuts.", show_default="laplace")
+        str | None,
+        typer.Option(
+            help="laplace, map, advi or nuts.",
+            show_default="laplace",
+            autocompletion=completing.METHOD,
+        ),
     ] = None,
-    draws: Annotated[int | None, typer.Option(help="Per chain.", show_default="250")] = None,
+    draws: Annotated[
+        int | None, typer.Option(help="Per chain.", show_default="250", rich_help_panel=INFERENCE)
+    ] = None,
     seed: Annotated[
-        int | None, typer.Option(help="The same seed gives the same result.", show_default="1")
+        int | None,
+        typer.Option(
+            help="The same seed gives the same result.", show_default="1", rich_help_panel=INFERENCE
+        ),
     ] = None,
     workers: Annotated[
-        int | None, typer.Option(help="Processes that share the fits.", show_default="none")
+        int | None,
+        typer.Option(
+            help="Processes that share the fits.", show_default="none", rich_help_panel=INFERENCE
+        ),
     ] = None,
+    progress: bool | None = None,
     **reading: Any,
-) -> None:
+) -> Answer:
     """Put models side by side on transitions that none of them has seen.
 
     Example:  shoal compare guppies.csv --state local,target --target 0.2,0.8
     """
-    given = dict(locals())
-    from shoal.cli.output import print_table  # noqa: PLC0415  (loads JAX only when needed)
-    from shoal.studies.comparing import CompareRun, CompareSettings  # noqa: PLC0415
+    given = {name: value for name, value in locals().items() if name != "progress"}
+    from shoal.studies.comparing import CompareRun, CompareSettings  # noqa: PLC0415  (loads JAX)
+    from shoal.studies.records import compared  # noqa: PLC0415
 
-    run = CompareRun(settings_of(CompareSettings, **given))
+    run = CompareRun(settings_of(CompareSettings, **given), progress)
     written = run.write(out)
-    print_table(f"Held out: {run.what_was_held_out()}", run.comparison.table())
-    for note in run.notes():
-        typer.echo(f"note: {note}")
-    typer.echo(run.comparison.sentence())
-    for what, path in written.items():
-        typer.echo(f"The {what} {'are' if what == 'choices' else 'is'} {path.resolve()}")
+    shown: list[Rows | str] = [
+        Rows(f"Held out: {run.what_was_held_out()}", run.comparison.table()),
+        *(f"note: {note}" for note in run.notes()),
+        run.comparison.sentence(),
+        *places(written),
+    ]
+    return Answer(compared(run, written), shown)

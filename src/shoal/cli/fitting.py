@@ -1,12 +1,15 @@
 """``shoal fit`` and ``shoal check``."""
 
+import warnings
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from shoal.cli import completing
+from shoal.cli.answering import Answer, Rows, places
 from shoal.cli.interrupting import on_stop
-from shoal.cli.options import Config, TracksArgument, settings_of, with_reading_options
+from shoal.cli.options import INFERENCE, Config, TracksArgument, settings_of, with_reading_options
 from shoal.errors import InputError
 
 
@@ -24,6 +27,7 @@ def fit(
             "random-walk:SD (one, or one for each axis; without a number the paper's 90° and a "
             "quarter of the span of distances), turning-mixture:SD.",
             show_default="auto",
+            autocompletion=completing.PASSIVE,
         ),
     ] = None,
     basis: Annotated[
@@ -33,38 +37,61 @@ def fit(
             "gaussian[:every], fourier[:order], von-mises; bisquare-planar and gaussian-planar as "
             "in the paper.",
             show_default="smooth",
+            autocompletion=completing.BASIS,
         ),
     ] = None,
     method: Annotated[
-        str | None, typer.Option(help="nuts, laplace, advi or map.", show_default="nuts")
-    ] = None,
-    discount: Annotated[float | None, typer.Option(show_default="1.0")] = None,
-    chains: Annotated[int | None, typer.Option(show_default="4")] = None,
-    draws: Annotated[int | None, typer.Option(help="Per chain.", show_default="1000")] = None,
-    warmup: Annotated[int | None, typer.Option(help="Of NUTS.", show_default="500")] = None,
-    seed: Annotated[
-        int | None, typer.Option(help="The same seed gives the same result.", show_default="1")
+        str | None,
+        typer.Option(
+            help="nuts, laplace, advi or map.",
+            show_default="nuts",
+            autocompletion=completing.METHOD,
+        ),
     ] = None,
     resume: Annotated[
         bool,
         typer.Option(
-            "--resume", help="Go on with a run of nuts that was interrupted, by the same command."
+            "--resume",
+            help="Go on with a run of nuts that was interrupted, by the same command.",
+            rich_help_panel=INFERENCE,
         ),
     ] = False,
     restart: Annotated[
-        bool, typer.Option("--restart", help="Forget an interrupted run, and start anew.")
+        bool,
+        typer.Option(
+            "--restart",
+            help="Forget an interrupted run, and start anew.",
+            rich_help_panel=INFERENCE,
+        ),
     ] = False,
+    discount: Annotated[
+        float | None, typer.Option(show_default="1.0", rich_help_panel=INFERENCE)
+    ] = None,
+    chains: Annotated[int | None, typer.Option(show_default="4", rich_help_panel=INFERENCE)] = None,
+    draws: Annotated[
+        int | None, typer.Option(help="Per chain.", show_default="1000", rich_help_panel=INFERENCE)
+    ] = None,
+    warmup: Annotated[
+        int | None, typer.Option(help="Of NUTS.", show_default="500", rich_help_panel=INFERENCE)
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            help="The same seed gives the same result.", show_default="1", rich_help_panel=INFERENCE
+        ),
+    ] = None,
+    progress: bool | None = None,
     **reading: Any,
-) -> None:
+) -> Answer:
     """Learn the costs behind tracks: counts, posterior, figures, a page.
 
     Example:  shoal fit guppies.csv --state local,target --target 0.2,0.8 --out fit.nc
     """
-    given = {name: value for name, value in locals().items() if name not in ("resume", "restart")}
+    given = {k: v for k, v in locals().items() if k not in ("resume", "restart", "progress")}
     from shoal.claim import claimed, clear  # noqa: PLC0415  (loads JAX only when needed)
-    from shoal.cli.output import print_table  # noqa: PLC0415
     from shoal.files import make_folder  # noqa: PLC0415
     from shoal.studies.fitting import FitRun, FitSettings  # noqa: PLC0415
+    from shoal.studies.records import fitted  # noqa: PLC0415
 
     settings = settings_of(FitSettings, **given)
     if out.suffix != ".nc":
@@ -73,16 +100,16 @@ def fit(
     with claimed(out) as place:
         _look_for_draws(place, out, resume=resume, restart=restart)
         on_stop(lambda: _what_is_left(place, out))
-        run = FitRun(settings, checkpoint=place)
+        run = FitRun(settings, progress, checkpoint=place)
         written = run.write(out)
         clear(place)
-    print_table(f"What {run.settings.tracks} tells", run.summary())
-    for note in run.notes():
-        typer.echo(f"note: {note}")
-    typer.echo(str(run.fit.diagnostics()))
-    for what, path in written.items():
-        if what in ("fit", "choices", "page"):
-            typer.echo(f"The {what} {'are' if what == 'choices' else 'is'} {path.resolve()}")
+    shown: list[Rows | str] = [
+        Rows(f"What {run.settings.tracks} tells", run.summary()),
+        *(f"note: {note}" for note in run.notes()),
+        str(run.fit.diagnostics()),
+        *places(written, "fit", "choices", "page"),
+    ]
+    return Answer(fitted(run, written), shown)
 
 
 def _look_for_draws(place: Path, out: Path, *, resume: bool, restart: bool) -> None:
@@ -95,7 +122,8 @@ def _look_for_draws(place: Path, out: Path, *, resume: bool, restart: bool) -> N
     if restart:
         clear(place)
     elif resume and not has_draws(place):
-        typer.echo(f"note: there is no interrupted run of {out} to resume: starting anew", err=True)
+        words = f"there is no interrupted run of {out} to resume: starting anew"
+        warnings.warn(words, UserWarning, stacklevel=2)
     elif has_draws(place) and not resume:
         raise InputError(
             f"{place} holds draws of an interrupted run: add --resume to go on with it, or "
@@ -114,16 +142,18 @@ def _what_is_left(place: Path, out: Path) -> str:
 
 def check(
     fit: Annotated[Path, typer.Argument(help="A fit written by shoal, such as fit.nc.")],
-) -> None:
+) -> Answer:
     """Say in words what to worry about; exit status 1 where the fit should not be trusted.
 
     Example:  shoal check demo/fits/nuts-identity.nc
     """
     from shoal.posterior import load_fit  # noqa: PLC0415  (loads JAX only when needed)
+    from shoal.studies.records import checked  # noqa: PLC0415
 
     loaded = load_fit(fit)
     diagnostics = loaded.diagnostics()
-    typer.echo(repr(loaded))
-    typer.echo(str(diagnostics))
-    if not diagnostics.trusted:
-        raise typer.Exit(1)
+    return Answer(
+        checked(loaded, fit),
+        [repr(loaded), str(diagnostics)],
+        status=0 if diagnostics.trusted else 1,
+    )

@@ -1,25 +1,29 @@
 """``shoal formats`` and ``shoal features``."""
 
+from shoal.cli.answering import Answer, Rows
+from shoal.studies.vocabulary import FEATURES
 
-def formats() -> None:
+
+def formats() -> Answer:
     """List what can be read, with an example of each.
 
     Example:  shoal formats
     """
-    from shoal.cli.output import print_table  # noqa: PLC0415  (loads readers only when needed)
-    from shoal.tracks.readers import FORMATS  # noqa: PLC0415
+    from shoal.tracks.readers import FORMATS  # noqa: PLC0415  (loads readers only when needed)
 
+    record = [{"name": f.name, "what": f.what, "example": f.example} for f in FORMATS]
     rows = [{"format": f.name, "what": f.what, "looks like": f.example} for f in FORMATS]
-    print_table("Formats, in the order in which they are tried", rows)
+    return Answer(
+        {"formats": record}, [Rows("Formats, in the order in which they are tried", rows)]
+    )
 
 
-def features() -> None:
+def features() -> Answer:
     """List what an animal may perceive: the words of --state.
 
     Example:  shoal features
     """
-    from shoal.cli.output import print_table  # noqa: PLC0415
-    from shoal.studies.words import FEATURES  # noqa: PLC0415
-
+    record = [{"name": name, "what": words} for name, words in FEATURES.items()]
     rows = [{"feature": name, "what": words} for name, words in FEATURES.items()]
-    print_table("Features, for example --state local:bins=18:radius=0.1,target", rows)
+    title = "Features, for example --state local:bins=18:radius=0.1,target"
+    return Answer({"features": record}, [Rows(title, rows)])

@@ -7,11 +7,12 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
+from shoal.cli import completing
 from shoal.errors import InputError
 from shoal.studies.settings import Choices
 
 C = TypeVar("C", bound=Choices)
-F = TypeVar("F", bound=Callable[..., None])
+F = TypeVar("F", bound=Callable[..., Any])
 
 TracksArgument = Annotated[
     str | None, typer.Argument(help="A file, a folder, or a pattern in quotes.")
@@ -23,7 +24,9 @@ STATES: dict[str, Any] = {
     "state": Annotated[
         str | None,
         typer.Option(
-            help="Features with commas between; see `shoal features`.", show_default="local"
+            help="Features with commas between; see `shoal features`.",
+            show_default="local",
+            autocompletion=completing.STATE,
         ),
     ],
     "target": Annotated[
@@ -34,62 +37,135 @@ STATES: dict[str, Any] = {
     ],
 }
 """What decides most, listed right after ``--config``."""
+
+MOVES = "Headings and transitions"
+PREPARING = "Preparing the tracks"
+FILES = "Reading the files"
+STREAMS = "Tables larger than memory"
+INFERENCE = "Inference"
 READING: dict[str, Any] = {
     "lag": Annotated[
-        str | None, typer.Option(help="Frames between states, or auto.", show_default="1")
+        str | None,
+        typer.Option(
+            help="Frames between states, or auto.", show_default="1", rich_help_panel=MOVES
+        ),
     ],
     "heading_frames": Annotated[
         int | None,
-        typer.Option(help="Frames over which a heading is taken.", show_default="1"),
+        typer.Option(
+            help="Frames over which a heading is taken.", show_default="1", rich_help_panel=MOVES
+        ),
     ],
     "minimum_step": Annotated[
         float | None,
-        typer.Option(help="Shorter steps are rest, and keep the heading.", show_default="0"),
+        typer.Option(
+            help="Shorter steps are rest, and keep the heading.",
+            show_default="0",
+            rich_help_panel=MOVES,
+        ),
     ],
     "tracker_headings": Annotated[
         bool | None,
-        typer.Option("--tracker-headings/--displacements", help="Headings as the file has them."),
+        typer.Option(
+            "--tracker-headings/--displacements",
+            help="Headings as the file has them.",
+            rich_help_panel=MOVES,
+        ),
     ],
-    "every": Annotated[int | None, typer.Option(help="Keep every n-th frame.")],
+    "every": Annotated[
+        int | None, typer.Option(help="Keep every n-th frame.", rich_help_panel=PREPARING)
+    ],
     "max_step": Annotated[
-        float | None, typer.Option(help="Fixes farther than this from their neighbours go.")
+        float | None,
+        typer.Option(
+            help="Fixes farther than this from their neighbours go.", rich_help_panel=PREPARING
+        ),
     ],
     "fill_gaps": Annotated[
-        int | None, typer.Option(help="Straight lines across gaps of at most n frames.")
+        int | None,
+        typer.Option(
+            help="Straight lines across gaps of at most n frames.", rich_help_panel=PREPARING
+        ),
     ],
     "smooth": Annotated[
-        int | None, typer.Option(help="Savitzky–Golay over n frames, an odd number.")
+        int | None,
+        typer.Option(
+            help="Savitzky–Golay over n frames, an odd number.", rich_help_panel=PREPARING
+        ),
     ],
     "rescale": Annotated[
-        str | None, typer.Option(help="unit-square, or a factor and a unit, '0.05 cm'.")
+        str | None,
+        typer.Option(
+            help="unit-square, or a factor and a unit, '0.05 cm'.", rich_help_panel=PREPARING
+        ),
     ],
-    "drop": Annotated[str | None, typer.Option(help="Animals to leave out, with commas.")],
+    "drop": Annotated[
+        str | None,
+        typer.Option(help="Animals to leave out, with commas.", rich_help_panel=PREPARING),
+    ],
     "landmarks": Annotated[
-        str | None, typer.Option(help="No members of the group, but possible targets.")
+        str | None,
+        typer.Option(
+            help="No members of the group, but possible targets.", rich_help_panel=PREPARING
+        ),
     ],
     "flip_y": Annotated[
-        bool | None, typer.Option("--flip-y/--no-flip-y", help="y counts downwards in the file.")
+        bool | None,
+        typer.Option(
+            "--flip-y/--no-flip-y",
+            help="y counts downwards in the file.",
+            rich_help_panel=PREPARING,
+        ),
     ],
-    "format": Annotated[str | None, typer.Option(help="A name that `shoal formats` lists.")],
+    "format": Annotated[
+        str | None,
+        typer.Option(
+            help="A name that `shoal formats` lists.",
+            autocompletion=completing.FORMAT,
+            rich_help_panel=FILES,
+        ),
+    ],
     "columns": Annotated[
-        str | None, typer.Option(help="Of long tables: individual=who,x=east,y=north,frame=n.")
+        str | None,
+        typer.Option(
+            help="Of long tables: individual=who,x=east,y=north,frame=n.", rich_help_panel=FILES
+        ),
     ],
-    "fps": Annotated[float | None, typer.Option(help="Frames per second.")],
-    "unit": Annotated[str | None, typer.Option(help="Of lengths.")],
-    "keypoint": Annotated[str | None, typer.Option(help="Of poses; else the centroid.")],
-    "confidence": Annotated[float | None, typer.Option(help="Of poses: less is not seen.")],
+    "fps": Annotated[float | None, typer.Option(help="Frames per second.", rich_help_panel=FILES)],
+    "unit": Annotated[str | None, typer.Option(help="Of lengths.", rich_help_panel=FILES)],
+    "keypoint": Annotated[
+        str | None, typer.Option(help="Of poses; else the centroid.", rich_help_panel=FILES)
+    ],
+    "confidence": Annotated[
+        float | None, typer.Option(help="Of poses: less is not seen.", rich_help_panel=FILES)
+    ],
     "clock": Annotated[
-        float | None, typer.Option(help="Seconds between ticks, for animals out of step.")
+        float | None,
+        typer.Option(help="Seconds between ticks, for animals out of step.", rich_help_panel=FILES),
     ],
-    "sort": Annotated[bool | None, typer.Option("--sort/--no-sort", help="Rows in any order.")],
+    "sort": Annotated[
+        bool | None,
+        typer.Option("--sort/--no-sort", help="Rows in any order.", rich_help_panel=FILES),
+    ],
     "stream": Annotated[
-        bool | None, typer.Option("--stream/--whole", help="Count without reading it all at once.")
+        bool | None,
+        typer.Option(
+            "--stream/--whole",
+            help="Count without reading it all at once.",
+            rich_help_panel=STREAMS,
+        ),
     ],
     "parts": Annotated[
-        str | None, typer.Option(help="With --stream: files are cut by time, or are groups.")
+        str | None,
+        typer.Option(
+            help="With --stream: files are cut by time, or are groups.", rich_help_panel=STREAMS
+        ),
     ],
     "cluster": Annotated[
-        str | None, typer.Option(help="With --stream: workers, or a Dask address tcp://…")
+        str | None,
+        typer.Option(
+            help="With --stream: workers, or a Dask address tcp://…", rich_help_panel=STREAMS
+        ),
     ],
 }
 """The rest, listed after the command's own options."""
@@ -134,8 +210,12 @@ def settings_of(
     reading, own
         As the command received them; what is None was not given.
     """
-    chosen = kind.from_toml(config) if config else {}
-    chosen |= {name: value for name, value in (own | reading).items() if value is not None}
     if config and config.resolve() == out.with_suffix(".toml").resolve():
         raise InputError(f"{config} would be written over: choose another name for --out")
-    return kind(**chosen)
+    return kind(**chosen(kind, config, own | reading))
+
+
+def chosen(kind: type[Choices], config: Path | None, said: dict[str, Any]) -> dict[str, Any]:
+    """What a file chooses and what was said, which goes before it; the rest is left out."""
+    found = kind.from_toml(config) if config else {}
+    return found | {name: value for name, value in said.items() if value is not None}

@@ -5,6 +5,18 @@ from typing import Annotated
 
 import typer
 
+from shoal.cli import completing
+from shoal.cli.answering import Answer, Rows
+
+NEXT = """
+With tracks of your own:
+  shoal fit tracks.csv --state local --out fit.nc            do they align with each other?
+  shoal fit tracks.csv --state local,target --target X,Y     and do they want to be somewhere?
+  shoal check fit.nc                                         is the fit to be trusted?
+  shoal simulate fit.nc --video herd.mp4                     a group that lives by it
+  shoal formats                                              what can be read"""
+"""What to type next, for those who see it for the first time."""
+
 
 def demo(
     out: Annotated[Path, typer.Option(help="The folder to write to.")] = Path("demo"),
@@ -12,24 +24,36 @@ def demo(
     draws: Annotated[
         int, typer.Option(min=100, help="Draws per chain; the paper has 4000.")
     ] = 4000,
-) -> None:
+    progress: bool | None = None,
+) -> Answer:
     """Simulate a flock with known costs, infer them, write fits, figures and a page.
 
     Example:  shoal demo --out demo
     """
-    from shoal.cli.output import print_table  # noqa: PLC0415  (loads JAX only when needed)
-    from shoal.studies.demo import run_demo  # noqa: PLC0415
+    from shoal.studies.demo import run_demo  # noqa: PLC0415  (loads JAX only when needed)
     from shoal.studies.vicsek import Settings  # noqa: PLC0415
 
     settings = Settings(seed=seed, draws=draws, warmup=max(50, draws // 2))
-    rows, page = run_demo(out, settings)
-    print_table("What 200 particles × 100 decisions tell of the costs behind them", rows)
-    typer.echo(f"Figures and fits are in {out.resolve()}")
-    typer.echo(f"The report is {page.resolve()}")
+    found = run_demo(out, settings, progress)
+    record = {
+        "seed": seed,
+        "draws": draws,
+        "models": found.figures,
+        "files": {"report": found.page, "table": out / "summary.csv", "folder": out},
+    }
+    shown: list[Rows | str] = [
+        Rows("What 200 particles × 100 decisions tell of the costs behind them", found.rows),
+        f"Figures and fits are in {out.resolve()}",
+        f"The report is {found.page.resolve()}",
+        NEXT,
+    ]
+    return Answer(record, shown)
 
 
 def reproduce(
-    study: Annotated[str, typer.Argument(help="vicsek, guppies or all.")] = "all",
+    study: Annotated[
+        str, typer.Argument(help="vicsek, guppies or all.", autocompletion=completing.STUDY)
+    ] = "all",
     out: Annotated[Path, typer.Option(help="The folder to write to.")] = Path("reproduction"),
     quick: Annotated[
         bool, typer.Option("--quick", help="Short chains and few groups: a minute or so.")
@@ -43,24 +67,25 @@ def reproduce(
     ] = None,
     flip_y: Annotated[bool, typer.Option("--flip-y", help="y counts downwards in --data.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same result.")] = 1,
-) -> None:
+    progress: bool | None = None,
+) -> Answer:
     """Repeat the paper, figure by figure, and say of each of its claims what we found.
 
     Example:  shoal reproduce all --out reproduction
 
     With real fish:  shoal reproduce guppies --data guppies.csv --target 0.2,0.8
     """
-    from shoal.cli.output import print_table  # noqa: PLC0415  (loads JAX only when needed)
-    from shoal.studies.folder import QUICK  # noqa: PLC0415
+    from shoal.studies.folder import QUICK  # noqa: PLC0415  (loads JAX only when needed)
+    from shoal.studies.records import reproduced  # noqa: PLC0415
     from shoal.studies.reproducing import ReproduceSettings  # noqa: PLC0415
     from shoal.studies.reproducing import reproduce as run  # noqa: PLC0415
     from shoal.studies.words import point_of  # noqa: PLC0415
 
     place = None if target is None else point_of(target)
-    done, index = run(out, ReproduceSettings(study, quick, data, place, seed, flip_y))
-    if quick:
-        typer.echo(f"Quick: {QUICK}")
+    done, index = run(out, ReproduceSettings(study, quick, data, place, seed, flip_y), progress)
+    shown: list[Rows | str] = [f"Quick: {QUICK}"] if quick else []
     for part in done:
-        print_table(part.title, [claim.row() for claim in part.claims])
-        typer.echo(f"Figures, fits and tables: {part.readme.resolve()}")
-    typer.echo(f"All of it is in {index.resolve()}")
+        shown.append(Rows(part.title, [claim.row() for claim in part.claims]))
+        shown.append(f"Figures, fits and tables: {part.readme.resolve()}")
+    shown.append(f"All of it is in {index.resolve()}")
+    return Answer(reproduced(done, index) | {"quick": quick, "seed": seed}, shown)

@@ -60,6 +60,7 @@ def full_rank(
         bound, slope = new_bound, new_slope
         trace.append(bound)
         report("ADVI", len(trace) - 1, None)
+    report("ADVI", len(trace) - 1, len(trace) - 1)
     return Approximation(
         mean,
         lambda fresh: _spread(factor, fresh),

@@ -144,6 +144,8 @@ def _nodes(density: Density, settings: Laplace, report: Report) -> tuple[list[No
     step = settings.spacing * peak.sd
     below, low = _walk(density, top, -step, settings.depth, report)
     above, high = _walk(density, top, step, settings.depth, report)
+    count = len(below) + 1 + len(above)
+    report("Laplace: integrating over the precision", count, count)
     return [*below[::-1], top, *above], peak.converged and low and high
 
 
@@ -199,15 +201,15 @@ def marginal_peak(
     tolerance
         The last step to the top of a parabola is shorter than this many sds of t.
     """
-    step, near = 0.25, False
-    for attempt in range(MAX_CLIMBS):
+    step, near, climbs = 0.25, False, 0
+    for climbs in range(1, MAX_CLIMBS + 1):
         nodes = []
         for place in (t - step, t, t + step):
             nodes.append(laplace_node(density, place, start))
             start = jnp.asarray(nodes[-1].mode)
         low, middle, high = (node.log_weight for node in nodes)
         bend = low - 2 * middle + high
-        report("Laplace: finding the precision", attempt + 1, None)
+        report("Laplace: finding the precision", climbs, None)
         if bend >= 0:  # not near the top: climb
             t, step = t + 4 * step * (1 if high > low else -1), 2 * step
             continue
@@ -217,6 +219,7 @@ def marginal_peak(
         t, step = t + step * min(max(shift, -8.0), 8.0), sd
         if near:
             break
+    report("Laplace: finding the precision", climbs, climbs)
     mode = conditional_mode(density, t, start)
     return Peak(t, step, mode.beta, near and bool(mode.converged))
 

@@ -145,6 +145,7 @@ def marginal_top(model: Hierarchy, report: Report) -> Top:
         bounds=_bounds(model),
         options={"maxiter": 200, "ftol": 1e-8, "gtol": 1e-2},
     )
+    report("finding scales and dynamics", tries, tries)
     mode = mode_given(model, jnp.asarray(found.x), last["xi"])
     settled = bool(found.success) and bool(mode.converged) and found.fun < LOST
     return Top(found.x, mode.beta, -float(found.fun), settled, int(found.nit))

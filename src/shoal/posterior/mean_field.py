@@ -95,6 +95,7 @@ def mean_field(
             "ftol": 0.0,
         },
     )
+    report("ADVI", len(trace), len(trace))
     found, log_sd = (np.asarray(part) for part in unscaled(jnp.asarray(result.x)))
     settled = len(trace) > WINDOW and trace[-1] - trace[-1 - WINDOW] < tolerance
     return _independent(found, log_sd, np.array(trace), settled or result.status == 0, len(trace))
@@ -136,6 +137,7 @@ def stochastic_mean_field(
             small = min(float(np.mean(recent)), float(np.median(recent))) < tolerance
             converged = small and len(changes) >= WINDOW
         report("ADVI", steps, None)
+    report("ADVI", steps, steps)
     found = np.asarray(centre + scale * parameters[0])
     return _independent(found, np.asarray(parameters[1]), np.array(trace), converged, steps)
 

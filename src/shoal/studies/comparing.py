@@ -117,10 +117,9 @@ class CompareRun(Reading):
     def _plain_choices(self, path: Path) -> Path:
         return super().write_choices(path)
 
-    def _csv(self) -> str:
-        """The figures, unrounded."""
+    def figures(self) -> list[dict[str, Any]]:
+        """A row for each model, unrounded."""
         result, weights = self.comparison, self.comparison.weights()
-        lines = io.StringIO()
         rows = []
         for entry in result.entries:
             gap, error = entry.score.minus(result.best.score)
@@ -139,6 +138,10 @@ class CompareRun(Reading):
                     "pareto_k": entry.pareto_k,
                 }
             )
+        return rows
+
+    def _csv(self) -> str:
+        lines, rows = io.StringIO(), self.figures()
         writer = csv.DictWriter(lines, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)

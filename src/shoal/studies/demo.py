@@ -1,7 +1,9 @@
 """The demonstration: the four models of figure 1 on the flock, with a page."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from shoal.figures.style import save_figure
 from shoal.files import make_folder
@@ -12,17 +14,28 @@ from shoal.report.tables import write_table
 from shoal.studies.estimates import Estimate, Fitting, shown
 from shoal.studies.vicsek import Settings, fit_flock, flock, paper_figure, paper_models
 
+TRUST = ("max_r_hat", "min_ess_bulk", "pareto_k")
+"""Figures that say how far to trust a fit, each of some methods only."""
 
-def run_demo(
-    folder: Path, settings: Settings, progress: bool | Report | None = None
-) -> tuple[list[dict[str, str]], Path]:
-    """Simulate, infer, compare, write; gives the rows of the summary and the page."""
+
+@dataclass(frozen=True, eq=False)
+class Demo:
+    """What the demonstration found: a row for each model, the same as numbers, and the page."""
+
+    rows: list[dict[str, str]]
+    figures: list[dict[str, Any]]
+    page: Path
+
+
+def run_demo(folder: Path, settings: Settings, progress: bool | Report | None = None) -> Demo:
+    """Simulate, infer, compare, write."""
     make_folder(folder)
     with reporting(progress) as report:
         truth, made = flock(settings)
         fitting = Fitting(folder / "fits", settings.chains, settings.seed, report)
         estimates = fit_flock(paper_models(settings), made.decided, fitting, settings.draws)
-    rows = table(list(estimates.values()), truth)
+    found = figures_of(list(estimates.values()), truth)
+    rows = table(found)
     write_table(rows, folder / "summary.csv")
     pictures = []
     for number, what in enumerate(("cost_to_go", "state_cost"), 1):
@@ -31,24 +44,43 @@ def run_demo(
         pictures.append(save_figure(drawn, stem.with_suffix(".png")))
         save_figure(drawn, stem.with_suffix(".pdf"))
     page = _page(rows, list(estimates.values()), settings, pictures)
-    return rows, write_page(folder / "report.html", page)
+    return Demo(rows, found, write_page(folder / "report.html", page))
 
 
-def table(estimates: Sequence[Estimate], truth: Solution) -> list[dict[str, str]]:
-    """A row for each model: how well it found the truth, and how far to trust it."""
-    rows = []
+def figures_of(estimates: Sequence[Estimate], truth: Solution) -> list[dict[str, Any]]:
+    """For each model: how well it found the truth, and how far to trust it."""
+    rows: list[dict[str, Any]] = []
     for estimate in estimates:
         numbers = estimate.diagnostics.numbers
         costs = estimate.beside(truth.cost_to_go)
         method, _, basis = estimate.name.partition("-")
         rows.append(
             {
-                "basis": basis.capitalize(),
-                "method": method.upper(),
-                "s": f"{estimate.seconds:.1f}",
-                "rms v": f"{costs.error():.3f}",
-                "rms r": f"{estimate.beside(truth.cost, 'state_cost').error():.3f}",
-                "in 95 %": f"{costs.coverage():.0%}",
+                "basis": basis,
+                "method": method,
+                "seconds": estimate.seconds,
+                "rms_cost_to_go": costs.error(),
+                "rms_state_cost": estimate.beside(truth.cost, "state_cost").error(),
+                "coverage_95": costs.coverage(),
+                **{name: numbers.get(name) for name in TRUST},
+            }
+        )
+    return rows
+
+
+def table(found: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
+    """The same for people."""
+    rows = []
+    for row in found:
+        numbers = {name: row[name] for name in TRUST if row[name] is not None}
+        rows.append(
+            {
+                "basis": row["basis"].capitalize(),
+                "method": row["method"].upper(),
+                "s": f"{row['seconds']:.1f}",
+                "rms v": f"{row['rms_cost_to_go']:.3f}",
+                "rms r": f"{row['rms_state_cost']:.3f}",
+                "in 95 %": f"{row['coverage_95']:.0%}",
                 "R-hat": shown(numbers, "max_r_hat", ".4f"),
                 "ESS": shown(numbers, "min_ess_bulk", ".0f"),
                 "k̂": shown(numbers, "pareto_k", ".2f"),

@@ -32,7 +32,7 @@ class MovingSettings:
 
     fit: Path
     tracks: str = ""
-    config: Path | None = None
+    fit_config: str = ""
     group: str = ""
     release: str = ""
     steps: int | None = None
@@ -66,7 +66,7 @@ class Moving:
         """Of the fit: in the TOML file beside it, or the one that was named."""
         s = self.settings
         beside = s.fit.with_suffix(".toml")
-        path = s.config or (beside if beside.exists() else None)
+        path = Path(s.fit_config) if s.fit_config else beside if beside.exists() else None
         found = FitSettings(**FitSettings.from_toml(path)) if path is not None else None
         if s.tracks:
             return replace(found or FitSettings(), tracks=s.tracks)

@@ -5,12 +5,16 @@ from functools import cached_property
 from pathlib import Path
 
 from shoal.errors import InputError
+from shoal.explorer.workbench import Workbench
 from shoal.files import make_folder, write_whole
+from shoal.progress import Report as Progress
 from shoal.report import Report
+from shoal.report.headline import headline
 from shoal.report.replay import Movement
 from shoal.report.writing import checked_replicates
 from shoal.studies.fitting import FitRun
-from shoal.studies.moving import Moving
+from shoal.studies.moving import Moving, MovingSettings
+from shoal.studies.moving_choices import ExploreChoices
 from shoal.studies.repeating import command_line
 
 
@@ -59,6 +63,11 @@ class Reporting(Moving):
             return replace(found, notes=[*notes, f"No predictive check was made: {error}"])
 
     @property
+    def headline(self) -> str:
+        """What the fit says, in a sentence."""
+        return headline(self.fit)[0]
+
+    @property
     def who(self) -> str:
         """The animals, by the name of their file."""
         tracks = self.choices.tracks if self.choices is not None else ""
@@ -72,3 +81,15 @@ class Reporting(Moving):
         self.spare_inputs(out)
         write_whole(out, self.report.html().encode())
         return out
+
+
+def explored(choices: ExploreChoices, progress: bool | Progress | None = None) -> Workbench:
+    """What the explorer shows: a fit, and the one that it is compared with."""
+    settings = MovingSettings(**choices.settings(), replicates=0)
+    reports, names = [Reporting(settings, progress).report], [settings.fit.name]
+    if choices.against:
+        other = Path(choices.against)
+        beside = replace(settings, fit=other, fit_config="")
+        reports.append(Reporting(beside, progress).report)
+        names.append(other.name if other.name != settings.fit.name else str(other))
+    return Workbench(reports, names)

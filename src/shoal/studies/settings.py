@@ -22,7 +22,10 @@ class Choices:
 
     def toml(self) -> str:
         """As a file that repeats the run."""
-        lines = [f"# shoal {__version__}: repeat with  shoal {self.command} --config THIS_FILE"]
+        lines = [
+            f"# shoal {__version__}: repeat with  shoal {self.command} --config THIS_FILE",
+            f"command = {json.dumps(self.command)}",
+        ]
         lines += [
             f"{_key(field)} = {json.dumps(getattr(self, field.name), ensure_ascii=False)}"
             for field in _ordered(type(self))
@@ -32,12 +35,13 @@ class Choices:
     @classmethod
     def from_toml(cls, path: Path) -> dict[str, Any]:
         """The choices in a file, checked; those it leaves out are left out."""
-        try:
-            content = tomllib.loads(path.read_text(encoding="utf-8"))
-        except OSError as error:
-            raise InputError(f"{path} cannot be read ({error.strerror})") from error
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"{path} is no TOML file ({error!s:.100})") from error
+        content = toml_of(path)
+        command = content.pop("command", cls.command)
+        if command != cls.command:
+            raise InputError(
+                f"{path}: command is {command!r:.60}, so that these are no choices of shoal "
+                f"{cls.command}"
+            )
         known = {field.name: field for field in _ordered(cls)}
         hints = get_type_hints(cls)
         found: dict[str, Any] = {}
@@ -46,16 +50,27 @@ class Choices:
             if name not in known:
                 words = ", ".join(_key(field) for field in known.values())
                 raise InputError(f"{path}: there is no choice {key!r:.60}; there are {words}")
-            kinds = get_args(hints[name]) or (hints[name],)
+            kinds = [kind for kind in get_args(hints[name]) if kind is not type(None)]
+            kinds = kinds or [hints[name]]
             whole = type(value) is int and float in kinds and int not in kinds
             if type(value) not in kinds and not whole:
                 words = " or ".join(kind.__name__ for kind in kinds)
                 default = known[name].default
-                raise InputError(
-                    f"{path}: {key} is {words}, such as {default!r}; got {value!r:.80}"
-                )
+                such = "" if default in (None, "") else f", such as {default!r}"
+                raise InputError(f"{path}: {key} is {words}{such}; got {value!r:.80}")
             found[name] = float(value) if whole else value
         return found
+
+
+def toml_of(path: Path) -> dict[str, Any]:
+    """What a TOML file holds."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{path} cannot be read ({error.strerror})") from error
+    except (ValueError, RecursionError) as error:
+        words = " ".join(str(error).split())
+        raise InputError(f"{path} is no TOML file ({words:.100})") from error
 
 
 def _ordered(kind: type[Choices]) -> list[Field[Any]]:

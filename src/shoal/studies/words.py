@@ -23,23 +23,9 @@ from shoal.states import (
     TurningAngle,
     WallDistance,
 )
+from shoal.studies.vocabulary import FEATURES
 from shoal.tracks import Arena, Circle, Periodic, Rectangle
 
-FEATURES = {
-    "local": "mean heading of the neighbours minus own; options bins, radius, nearest, others, "
-    "absolute",
-    "target": "direction to --target minus own heading; bins, absolute",
-    "neighbour-bearing": "direction to the nearest neighbour minus own heading; bins, absolute",
-    "centroid-bearing": "direction to the centroid of the others minus own heading; bins, absolute",
-    "neighbour-distance": "distance to the nearest neighbour; bins, max, edges",
-    "centroid-distance": "distance to the centroid of the others; bins, max, edges",
-    "target-distance": "distance to --target; bins, max, edges",
-    "wall-distance": "distance to the wall of the --arena; bins, max, edges",
-    "speed": "displacement over time; bins, max, edges, frames",
-    "turning": "turn since the frame before; bins, absolute",
-    "neighbours": "number of others within radius; radius, most",
-}
-"""Words for features, with their options."""
 DEFAULT_BINS = 12
 
 

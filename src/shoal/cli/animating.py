@@ -1,0 +1,81 @@
+"""``shoal animate``."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from shoal.cli import completing
+from shoal.cli.answering import Answer, places
+from shoal.cli.options import FILES, Config, TracksArgument, chosen
+from shoal.errors import InputError
+
+
+def animate(
+    tracks: TracksArgument = None,
+    out: Annotated[Path, typer.Option(help="Where to write the video: .mp4 or .gif.")] = Path(
+        "tracks.mp4"
+    ),
+    config: Config = None,
+    group: Annotated[
+        str | None, typer.Option(help="Which group.", show_default="the first")
+    ] = None,
+    target: Annotated[str | None, typer.Option(help="A point X,Y to mark.")] = None,
+    landmarks: Annotated[str | None, typer.Option(help="No members of the group.")] = None,
+    tail: Annotated[int | None, typer.Option(help="Frames that tails go back.")] = None,
+    speed: Annotated[
+        float | None, typer.Option(help="Times faster than life.", show_default="1.0")
+    ] = None,
+    every: Annotated[
+        int | None, typer.Option(min=1, help="Show every n-th frame.", show_default="1")
+    ] = None,
+    format: Annotated[
+        str | None,
+        typer.Option(
+            help="A name that `shoal formats` lists.",
+            autocompletion=completing.FORMAT,
+            rich_help_panel=FILES,
+        ),
+    ] = None,
+    fps: Annotated[
+        float | None, typer.Option(help="Frames per second.", rich_help_panel=FILES)
+    ] = None,
+    unit: Annotated[str | None, typer.Option(help="Of lengths.", rich_help_panel=FILES)] = None,
+    progress: bool | None = None,
+) -> Answer:
+    """Make a video of tracks.
+
+    Example:  shoal animate guppies.csv --target 0.2,0.8 --out guppies.mp4
+    """
+    said = {k: v for k, v in locals().items() if k not in ("out", "config", "progress")}
+    from shoal.figures.video.animation import animate as draw  # noqa: PLC0415  (loads Matplotlib)
+    from shoal.studies.moving_choices import AnimateChoices  # noqa: PLC0415
+    from shoal.studies.words import target_of  # noqa: PLC0415
+    from shoal.tracks.readers import read_tracks  # noqa: PLC0415
+
+    s = AnimateChoices(**chosen(AnimateChoices, config, said))
+    found: Any = read_tracks(s.tracks, s.format or None, fps=s.fps, unit=s.unit or None)
+    groups = list(found)
+    wanted = [part for part in groups if s.group in ("", part.group)]
+    if not wanted:
+        known = ", ".join(part.group for part in groups)
+        raise InputError(f"there is no group {s.group!r}; there are {known:.200}")
+    notes = []
+    if not s.group and len(groups) > 1:
+        first = f"the first of {len(groups)} groups, {groups[0].group}"
+        notes.append(f"note: {first}; others by --group")
+    one = wanted[0] if s.every == 1 else wanted[0].thin(s.every)
+    if s.landmarks:
+        one = one.with_landmarks(*(name.strip() for name in s.landmarks.split(",")))
+    point = target_of(s.target)
+    if isinstance(point, str):
+        one, point = one.with_landmarks(point), None  # drawn with its name, wherever it goes
+    written = {"video": draw(one, out, target=point, tail=s.tail, speed=s.speed, progress=progress)}
+    record = {
+        "group": one.group,
+        "groups": [part.group for part in groups],
+        "frames": len(one.positions),
+        "animals": list(one.members),
+        "files": written,
+    }
+    return Answer(record, [*notes, *places(written)])
