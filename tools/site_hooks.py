@@ -1,0 +1,156 @@
+"""What MkDocs does besides: run the examples, show what they print, make notebooks of pages.
+
+``mkdocs build`` runs every example of every page and of the README, and fails where one fails.
+``mkdocs serve`` runs none, so that writing is quick. See docs/decisions/015-site.md.
+"""
+
+import os
+import re
+import sys
+import tempfile
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from examples import FRONT, ROOT, Block, ExampleError, blocks_of, files_of, run_apart  # noqa: E402
+from notebooks import has_notebook, notebook_of  # noqa: E402
+from samples import put_samples, write_samples  # noqa: E402
+
+BESIDE = ("README.md", "CONTRIBUTING.md")
+"""Pages that are no part of the site; their examples and links are held to the same."""
+
+MADE = re.compile(r"\]\(made/([\w.-]+)\)")
+"""A picture that an example of the page writes."""
+
+LINK = re.compile(r"\]\((?!https?:)([^)#]+)[^)]*\)")
+
+building = False
+found: dict[str, list[Block]] = {}
+"""The blocks of every page, with what they printed."""
+
+
+def on_startup(command: str, **_: Any) -> None:
+    """Examples run when the site is built, not while it is served."""
+    global building  # noqa: PLW0603  (MkDocs has nowhere else to keep it)
+    building = command == "build"
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Run the examples, and add what they and we make: pictures, samples, notebooks."""
+    _check_links()
+    pages = {file.src_uri: Path(str(file.abs_src_path)) for file in files.documentation_pages()}
+    pages |= {name: ROOT / name for name in BESIDE}
+    found.clear()
+    for name, path in pages.items():
+        found[name] = blocks_of(path.read_text())
+    with tempfile.TemporaryDirectory() as place:
+        samples = Path(place, "samples")
+        samples.mkdir()
+        write_samples(samples)
+        _add_samples(files, config, samples)
+        if building:
+            _run({name: path for name, path in pages.items() if found[name]}, Path(place))
+        for name, path in pages.items():
+            for picture in MADE.findall(path.read_text()):
+                content = _made(Path(place, _flat(name), picture), name)
+                _add(files, config, f"{Path(name).parent}/made/{picture}", content)
+    for name, path in pages.items():
+        text = path.read_text()
+        if name not in BESIDE and has_notebook(text):
+            content = nbformat.writes(notebook_of(name, text, found[name])).encode()
+            _add(files, config, _notebook(name), content)
+    return files
+
+
+def _run(pages: dict[str, Path], place: Path) -> None:
+    """All pages, as many at a time as there are processors."""
+
+    def run(item: tuple[str, Path]) -> tuple[str, list[Block]]:
+        name, page = item
+        folder = place / _flat(name)
+        folder.mkdir()
+        put_samples(files_of(page.read_text()), folder, place / "samples")
+        return name, run_apart(page, folder, place / "cache")
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        try:
+            found.update(pool.map(run, pages.items()))
+        except ExampleError as error:
+            pool.shutdown(cancel_futures=True)
+            raise PluginError(f"an example fails: {error}") from error
+
+
+def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
+    """The page with what its examples print, and where to have it as a notebook."""
+    name = page.file.src_uri
+    if not found[name]:
+        return markdown
+    text = Path(str(page.file.abs_src_path)).read_text()
+    markdown = text
+    for block in reversed(found[name]):
+        shown = _shown(text[block.start : block.end], block)
+        markdown = markdown[: block.start] + shown + markdown[block.end :]
+    markdown = FRONT.sub("", markdown)
+    if has_notebook(text):
+        up = "../" * name.count("/")
+        link = f"{up}{_notebook(name)}"
+        markdown += f"\n\n[This page as a notebook]({link}){{ .notebook download }}\n"
+    return markdown
+
+
+def _shown(before: str, block: Block) -> str:
+    output = block.output.rstrip("\n")
+    if not output.strip():
+        return before
+    if block.language == "console":
+        return f"```console\n{output}\n```"
+    return f"{before}\n\n``` {{ .text .output }}\n{output}\n```"
+
+
+def _made(path: Path, page: str) -> bytes:
+    if not building:
+        return b""
+    if not path.exists():
+        raise PluginError(f"{page} shows {path.name}, which none of its examples writes")
+    return path.read_bytes()
+
+
+def _add_samples(files: Files, config: MkDocsConfig, samples: Path) -> None:
+    """For readers to try; a folder as an archive."""
+    for sample in sorted(samples.iterdir()):
+        if sample.is_dir():
+            archive = sample.with_suffix(".zip")
+            with zipfile.ZipFile(archive, "w") as packed:
+                for part in sorted(sample.iterdir()):
+                    packed.write(part, f"{sample.name}/{part.name}")
+            sample = archive  # noqa: PLW2901
+        _add(files, config, f"samples/{sample.name}", sample.read_bytes())
+
+
+def _add(files: Files, config: MkDocsConfig, uri: str, content: bytes) -> None:
+    files.append(File.generated(config, uri.removeprefix("./"), content=content))
+
+
+def _notebook(page: str) -> str:
+    return f"notebooks/{_flat(page)}.ipynb"
+
+
+def _flat(page: str) -> str:
+    return page.removesuffix(".md").replace("/", "-")
+
+
+def _check_links() -> None:
+    """MkDocs checks those of its own pages; these are read elsewhere."""
+    for name in BESIDE:
+        for target in LINK.findall((ROOT / name).read_text()):
+            if not (ROOT / target).exists():
+                raise PluginError(f"{name} links to {target}, which does not exist")
