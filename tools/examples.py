@@ -90,7 +90,8 @@ def run_page(page: Path, folder: Path) -> list[Block]:
                 output = "".join(_command(line, where) for line in _commands(block.code, where))
             else:
                 output = r.run(block.code, where)
-            done.append(replace(block, output=output))
+            here = f"{folder.resolve()}{os.sep}"
+            done.append(replace(block, output=output.replace(here, "")))
     return done
 
 
@@ -145,7 +146,7 @@ class _R:
             )
             self._send("options(warn = 2, width = 80)\n")
         self._send(f'{code}\ncat("\\n{END}\\n")\n')
-        lines = []
+        lines: list[str] = []
         assert self.process.stdout is not None
         for line in self.process.stdout:
             if line.rstrip("\n") == END:

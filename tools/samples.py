@@ -21,6 +21,16 @@ import shoal
 WIDTH = 800
 """Of the films, in pixels; the tank fills them."""
 
+SAMPLES = (
+    "fish.analysis.h5",
+    "herd.csv",
+    "school.csv",
+    "tankDLC_el.csv",
+    "trajectories.h5",
+    "trex",
+)
+"""Files and folders, by name."""
+
 Places = Float[np.ndarray, "time individuals 2"]
 
 

@@ -21,9 +21,9 @@ from mkdocs.structure.pages import Page
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from examples import FRONT, ROOT, Block, ExampleError, blocks_of, files_of, run_apart  # noqa: E402
-from notebooks import has_notebook, notebook_of  # noqa: E402
-from samples import put_samples, write_samples  # noqa: E402
+from examples import FRONT, ROOT, Block, ExampleError, blocks_of, files_of, run_apart
+from notebooks import has_notebook, notebook_of
+from samples import SAMPLES, put_samples, write_samples
 
 BESIDE = ("README.md", "CONTRIBUTING.md")
 """Pages that are no part of the site; their examples and links are held to the same."""
@@ -32,6 +32,16 @@ MADE = re.compile(r"\]\(made/([\w.-]+)\)")
 """A picture that an example of the page writes."""
 
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)[^)]*\)")
+
+ANY = re.compile(
+    r"""\s*\(<code><span title="typing.Any">Any</span></code>\)"""
+    r"""|(?<=\()<code><span title="typing.Any">Any</span></code>,\s*(?=default)"""
+)
+LOADED = re.compile(
+    r"<(?:script|link|img|iframe|source|video|audio|embed)\b[^>]*?"
+    r"""(?:src|href|srcset|data)=["']?((?:https?:)?//[^"'\s>]+)"""
+)
+LOADED_BY_STYLE = re.compile(r"""(?:url\(|@import)\s*["']?((?:https?:)?//[^"')\s]+)""")
 
 building = False
 found: dict[str, list[Block]] = {}
@@ -55,7 +65,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     with tempfile.TemporaryDirectory() as place:
         samples = Path(place, "samples")
         samples.mkdir()
-        write_samples(samples)
+        if building:
+            write_samples(samples)
         _add_samples(files, config, samples)
         if building:
             _run({name: path for name, path in pages.items() if found[name]}, Path(place))
@@ -107,6 +118,28 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     return markdown
 
 
+def on_page_content(html: str, **_: Any) -> str:
+    """The reference without types that say nothing: what may be passed stands in words."""
+    return ANY.sub("", html)
+
+
+def on_post_build(config: MkDocsConfig, **_: Any) -> None:
+    """Nothing in the pages is loaded from elsewhere."""
+    asked = outside(Path(config.site_dir))
+    if asked:
+        raise PluginError(f"pages would load from elsewhere: {', '.join(asked)}")
+
+
+def outside(site: Path) -> list[str]:
+    """What a browser would fetch from another place to show these pages: page, and address."""
+    return sorted(
+        f"{file.relative_to(site)}: {address}"
+        for kind, pattern in ((".html", LOADED), (".css", LOADED_BY_STYLE))
+        for file in site.rglob(f"*{kind}")
+        for address in pattern.findall(file.read_text())
+    )
+
+
 def _shown(before: str, block: Block) -> str:
     output = block.output.rstrip("\n")
     if not output.strip():
@@ -124,16 +157,17 @@ def _made(path: Path, page: str) -> bytes:
     return path.read_bytes()
 
 
-def _add_samples(files: Files, config: MkDocsConfig, samples: Path) -> None:
+def _add_samples(files: Files, config: MkDocsConfig, folder: Path) -> None:
     """For readers to try; a folder as an archive."""
-    for sample in sorted(samples.iterdir()):
-        if sample.is_dir():
-            archive = sample.with_suffix(".zip")
-            with zipfile.ZipFile(archive, "w") as packed:
-                for part in sorted(sample.iterdir()):
-                    packed.write(part, f"{sample.name}/{part.name}")
-            sample = archive  # noqa: PLW2901
-        _add(files, config, f"samples/{sample.name}", sample.read_bytes())
+    for name in SAMPLES:
+        sample = folder / name
+        if "." not in name:
+            sample = sample.with_suffix(".zip")
+            with zipfile.ZipFile(sample, "w") as packed:
+                for part in sorted((folder / name).glob("*")):
+                    packed.write(part, f"{name}/{part.name}")
+        content = sample.read_bytes() if sample.exists() else b""
+        _add(files, config, f"samples/{sample.name}", content)
 
 
 def _add(files: Files, config: MkDocsConfig, uri: str, content: bytes) -> None:
