@@ -48,13 +48,11 @@ def site(tmp_path_factory):
     return folder, said
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_no_link_is_dead_and_nothing_is_warned_of(site):
     _, said = site
     assert not said
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_pages_load_nothing_from_elsewhere(site):
     folder, _ = site
     assert len(list(folder.rglob("*.html"))) > 40
@@ -72,7 +70,6 @@ def test_what_is_loaded_from_elsewhere_is_found(html, tmp_path):
     assert len(outside(tmp_path)) == 2
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_notebooks_are_valid_and_have_the_examples(site):
     folder, _ = site
     made = sorted((folder / "notebooks").glob("*.ipynb"))
@@ -91,9 +88,11 @@ def test_notebooks_show_what_was_printed():
     (block,) = blocks_of(text)
     assert has_notebook(text)
     made = notebook_of("one.md", text, [block.__class__(**vars(block) | {"output": "1\n"})])
-    assert [cell.cell_type for cell in made.cells] == ["markdown", "code", "markdown"]
-    assert made.cells[1].outputs[0].text == "1\n"
-    assert made.cells[2].source == "See two."
+    kinds = ["markdown", "markdown", "code", "markdown"]
+    assert [cell.cell_type for cell in made.cells] == kinds
+    assert "`a`" in made.cells[0].source
+    assert made.cells[2].outputs[0].text == "1\n"
+    assert made.cells[3].source == "See two."
 
 
 def test_every_public_name_has_a_place_in_the_reference():

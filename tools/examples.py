@@ -179,7 +179,7 @@ def environment(cache: Path) -> dict[str, str]:
         "MPLBACKEND": "agg",
         "JAX_PLATFORMS": "cpu",
         "JAX_COMPILATION_CACHE_DIR": str(cache),
-        "COLUMNS": "88",
+        "COLUMNS": "78",
         "NO_COLOR": "1",
     }
 

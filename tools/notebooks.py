@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from examples import FRONT, Block, blocks_of
+from examples import FRONT, Block, blocks_of, files_of
 
 IMAGE = re.compile(r"!\[([^\]]*)\]\([^)]*\)")
 LINK = re.compile(r"\[([^\]]*)\]\((?!https?:)[^)]*\)")
@@ -31,6 +31,9 @@ def notebook_of(page: str, text: str, blocks: list[Block]) -> nbformat.NotebookN
     """
     stem = PurePosixPath(page).stem
     cells, place = [], (front.end() if (front := FRONT.match(text)) else 0)
+    if files_of(text):
+        names = " and ".join(f"`{name}`" for name in files_of(text))
+        cells += _words(f"*Put {names} beside this notebook: the page has it for download.*")
     for block in blocks:
         cells += _words(text[place : block.start])
         cell = new_code_cell(_source(block))

@@ -28,8 +28,8 @@ from samples import SAMPLES, put_samples, write_samples
 BESIDE = ("README.md", "CONTRIBUTING.md")
 """Pages that are no part of the site; their examples and links are held to the same."""
 
-MADE = re.compile(r"\]\(made/([\w.-]+)\)")
-"""A picture that an example of the page writes."""
+MADE = re.compile(r"\]\(made/([\w-]+)/([\w.-]+)\)")
+"""A picture that an example of the page writes: ``made/PAGE/picture.png``."""
 
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)[^)]*\)")
 
@@ -71,9 +71,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         if building:
             _run({name: path for name, path in pages.items() if found[name]}, Path(place))
         for name, path in pages.items():
-            for picture in MADE.findall(path.read_text()):
-                content = _made(Path(place, _flat(name), picture), name)
-                _add(files, config, f"{Path(name).parent}/made/{picture}", content)
+            for where, picture in MADE.findall(path.read_text()):
+                content = _made(Path(place, where, picture), name)
+                _add(files, config, f"{Path(name).parent}/made/{where}/{picture}", content)
     for name, path in pages.items():
         text = path.read_text()
         if name not in BESIDE and has_notebook(text):
@@ -152,7 +152,7 @@ def _shown(before: str, block: Block) -> str:
 def _made(path: Path, page: str) -> bytes:
     if not building:
         return b""
-    if not path.exists():
+    if path.parent.name != _flat(page) or not path.exists():
         raise PluginError(f"{page} shows {path.name}, which none of its examples writes")
     return path.read_bytes()
 
