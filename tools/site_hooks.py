@@ -8,6 +8,7 @@ import os
 import re
 import sys
 import tempfile
+import time
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import Any
 import nbformat
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
+from mkdocs.plugins import get_plugin_logger
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
@@ -43,6 +45,7 @@ LOADED = re.compile(
 )
 LOADED_BY_STYLE = re.compile(r"""(?:url\(|@import)\s*["']?((?:https?:)?//[^"')\s]+)""")
 
+log = get_plugin_logger("examples")
 building = False
 found: dict[str, list[Block]] = {}
 """The blocks of every page, with what they printed."""
@@ -90,7 +93,10 @@ def _run(pages: dict[str, Path], place: Path) -> None:
         folder = place / _flat(name)
         folder.mkdir()
         put_samples(files_of(page.read_text()), folder, place / "samples")
-        return name, run_apart(page, folder, place / "cache")
+        began = time.monotonic()
+        blocks = run_apart(page, folder, place / "cache")
+        log.info("%s: %d examples, %.0f s", name, len(blocks), time.monotonic() - began)
+        return name, blocks
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         try:
