@@ -124,9 +124,9 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     return markdown
 
 
-def on_page_content(html: str, **_: Any) -> str:
+def on_post_page(output: str, **_: Any) -> str:
     """The reference without types that say nothing: what may be passed stands in words."""
-    return ANY.sub("", html)
+    return ANY.sub("", output)
 
 
 def on_post_build(config: MkDocsConfig, **_: Any) -> None:
