@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: setup demo test check bench agreement docs sbom wheel smoke clean
+.PHONY: setup programs demo test check bench agreement docs sbom wheel smoke clean
 
 setup: $(STAMP)
 
@@ -11,6 +11,9 @@ $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[test,docs]"
 	touch $(STAMP)
+
+programs:
+	bash tools/debian.sh
 
 demo: setup
 	$(BIN)/shoal demo --out demo
@@ -21,7 +24,7 @@ check: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: check
+test: check programs
 	$(BIN)/pytest -n auto --dist loadfile
 
 bench: setup
@@ -35,8 +38,9 @@ bench: setup
 agreement: setup
 	$(BIN)/python bench/agreement.py
 
-docs: setup
-	$(BIN)/mkdocs build --strict --quiet
+# every example of every page is run, and a notebook made of each
+docs: setup programs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 sbom: setup
 	$(BIN)/python tools/sbom.py

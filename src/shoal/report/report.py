@@ -117,7 +117,6 @@ class Report:
             shown.append(
                 Section("replay", "Observed and simulated", self._replay(contents["replay"]))
             )
-        if self.check is not None:
             shown.append(Section("checks", "Do simulated groups move alike?", self._checks()))
         shown.append(Section("trust", "How far to trust it", sections.trust(diagnostics)))
         shown.append(Section("data", "What was read", self._data()))

@@ -27,7 +27,7 @@ class StateSpace:
 
     Parameters
     ----------
-    *axes
+    *parts
         Axes, or features that have one.
 
     Examples
