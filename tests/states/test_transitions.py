@@ -90,3 +90,18 @@ def test_transitions_on_different_spaces_cannot_be_added():
     other = shoal.count_transitions([[0, 1]], TORUS)
     with pytest.raises(shoal.InputError, match="different state spaces"):
         one + other
+
+
+def test_a_pair_that_mirrors_itself_is_warned_of_once():
+    rng = np.random.default_rng(1)
+    pairs = [
+        shoal.Tracks.from_arrays(np.cumsum(rng.normal(size=(40, 2, 2)), axis=0), group=name)
+        for name in ("a", "b")
+    ]
+    alone = shoal.StateSpace(shoal.LocalMisalignment(bins=9, include_self=False))
+    with pytest.warns(UserWarning, match="counted twice") as warned:
+        counts = shoal.count_transitions(pairs, alone)
+    assert len(warned) == 1
+    assert np.array_equal(counts.arrivals[1:], counts.arrivals[:0:-1])  # a mirror image, indeed
+    both = shoal.StateSpace(shoal.LocalMisalignment(bins=9), shoal.Bearing("neighbour", bins=8))
+    shoal.count_transitions(pairs, both)  # without a word

@@ -178,3 +178,15 @@ def test_animals_seen_twice_are_too_few_frames_to_hold_some_out():
     states = np.random.default_rng(1).integers(0, 5, (300, 2))
     counts = shoal.count_transitions(list(states), FIVE)
     assert choose_passive(counts, silent).passive == shoal.Uniform()
+
+
+def test_one_group_held_out_has_no_error_to_speak_of(monkeypatch):
+    few = ("uniform", "the paper's walk")
+    space = CIRCLE
+    monkeypatch.setattr(choosing, "candidates_on", lambda s: {n: candidates_on(s)[n] for n in few})
+    rng = np.random.default_rng(1)
+    steps = [np.cumsum(rng.integers(-1, 2, 60)) % space.size for _ in range(3)]
+    counts = Transitions.summed([shoal.count_transitions([run], space) for run in steps], space)
+    monkeypatch.setattr(Score, "minus", lambda *_: (0.4, float("nan")))
+    sentence = choose_passive(counts, silent).sentence
+    assert "0.400 better than" in sentence and "nan" not in sentence

@@ -223,7 +223,10 @@ def test_one_point_is_taken_of_a_pose():
     centroid = shoal.Tracks.from_movement(dataset)
     expected = np.nanmean(position, axis=2).transpose(0, 2, 1)
     assert np.allclose(centroid.positions, expected)
-    assert "centroid of its 3 keypoints" in centroid.notes[0]
+    below = int(((sure < 0.6) & np.isfinite(position).all(axis=1)).sum())
+    assert centroid.notes[0].startswith(f"{below} points (")
+    assert "below 0.6 and count as seen" in centroid.notes[0]
+    assert "centroid of its 3 keypoints" in centroid.notes[1]
     b = shoal.Tracks.from_movement(dataset, keypoint="b")
     assert np.array_equal(b.positions, position[:, :, 1].transpose(0, 2, 1), equal_nan=True)
     strict = shoal.Tracks.from_movement(dataset, keypoint="a", confidence=0.3)

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from shoal.cli.output import look_at
 from shoal.cli.simulating import (
     ARENA,
     CONFIG,
@@ -53,5 +54,5 @@ def explore(
     _ = explorer.workbench.page, explorer.workbench.contents
     typer.echo(f"The explorer is at {address} (Ctrl-C ends it)")  # also when nothing else is said
     if show:
-        typer.launch(address)
+        look_at(address)
     explorer.serve()

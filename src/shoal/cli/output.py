@@ -89,3 +89,10 @@ def _as_lists(title: str, rows: Sequence[Mapping[str, str]]) -> Any:
         lines.append(f"\n{first[1]}")
         lines += [f"  {name}: {cell}" for name, cell in rest if cell]
     return Text("\n".join(lines))
+
+
+def look_at(address: str) -> bool:
+    """Open a page in the user's browser; False where there is none."""
+    import webbrowser  # noqa: PLC0415  (rarely needed)
+
+    return webbrowser.open(address)

@@ -7,6 +7,7 @@ import typer
 
 from shoal.cli import completing
 from shoal.cli.answering import Answer, places
+from shoal.cli.output import look_at
 from shoal.cli.simulating import (
     ARENA,
     CONFIG,
@@ -70,6 +71,7 @@ def report(
     choices = choices_of(ReportChoices, said)
     run = Reporting(MovingSettings(**choices.settings()), progress)
     written = {"page": run.write_page(out)}
-    if show:
-        typer.launch(written["page"].resolve().as_uri())
-    return Answer(reported(run, written), [run.headline, *places(written)])
+    shown = [run.headline, *places(written)]
+    if show and not look_at(written["page"].resolve().as_uri()):
+        shown.append("There is no browser to open it with.")
+    return Answer(reported(run, written), shown)

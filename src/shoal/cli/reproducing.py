@@ -56,7 +56,7 @@ def reproduce(
     ] = "all",
     out: Annotated[Path, typer.Option(help="The folder to write to.")] = Path("reproduction"),
     quick: Annotated[
-        bool, typer.Option("--quick", help="Short chains and few groups: a minute or so.")
+        bool, typer.Option("--quick", help="Short chains and few groups: some minutes.")
     ] = False,
     data: Annotated[
         Path | None,

@@ -16,6 +16,9 @@ FLOOR = 1e-10
 FARTHEST = 1e15
 """Spans of an axis that stand for infinity."""
 
+LAPS = 7
+"""Round the circle, either way, that a normal step is followed."""
+
 STARTS = 5
 """Places in a bin from which steps along an interval are taken."""
 
@@ -29,8 +32,12 @@ def normal_steps(axis: Axis, sd: Any) -> Float[Array, "bins bins"]:
         from_one = normal_steps(axis.circle, sd)[one_of_each]
         return from_one @ jnp.asarray(axis.fold[:, None] == np.arange(axis.size), dtype=float)
     low, high = _edges(axis)
-    centres = axis.centres[:, None]
-    return _normalised(_mass((low - centres) / sd, (high - centres) / sd))
+    edges = np.append(low, high[-1]) - axis.centres[:, None]
+    beyond = ndtr(-np.abs(edges) / sd)  # so small a tail is right on both sides
+    near, far = beyond[:, :-1], beyond[:, 1:]
+    outside = jnp.where(edges[:, :-1] >= 0, near - far, far - near)
+    straddling = (edges[:, :-1] < 0) & (edges[:, 1:] > 0)
+    return _normalised(jnp.where(straddling, 1 - near - far, outside))
 
 
 def mixed_steps(axis: Axis, sd: Any, wide: Any, share: Any) -> Float[Array, "bins bins"]:
@@ -52,14 +59,17 @@ def heavy_steps(axis: Axis, width: Any) -> Float[Array, "bins bins"]:
 
 
 def _wrapped(axis: Circular, sd: Any) -> Float[Array, "bins bins"]:
-    """Normal masses of bins round the circle, from each bin: one row, turned."""
-    shift = axis.step * np.arange(axis.size)
-    laps = 360.0 * np.arange(-7, 7)
-    moved = shift[:, None] + laps
-    half = axis.step / 2
-    row = _mass((moved - half) / sd, (moved + half) / sd).sum(axis=1)
-    apart = (np.arange(axis.size)[None, :] - np.arange(axis.size)[:, None]) % axis.size
-    return row[apart]
+    """Normal masses of bins round the circle, from each bin: one row, turned.
+
+    Left and right are alike, so the tail is looked up once for every edge on one side.
+    """
+    bins = axis.size
+    beyond = ndtr(-axis.step * (np.arange(LAPS * bins + 1) + 0.5) / sd)
+    away = jnp.concatenate([1 - 2 * beyond[:1], beyond[:-1] - beyond[1:]])
+    right, left = away[:-1], away[:0:-1]
+    row = (right + left).reshape(LAPS, bins).sum(axis=0)
+    # p̄(j | i) is row[j − i]; by reshaping, whose slope costs less than that of looking it up
+    return jnp.tile(jnp.roll(row, -1), bins + 1).reshape(bins, bins + 1)[::-1, :bins]
 
 
 def _edges(axis: Axis) -> tuple[Any, Any]:
@@ -74,11 +84,6 @@ def _edges(axis: Axis) -> tuple[Any, Any]:
         # the last bin holds all that is farther; infinity itself would have no slope in a width
         high[-1] = edges[-1] + FARTHEST * (edges[-1] - edges[0])
     return edges[:-1], high
-
-
-def _mass(low: Float[Array, "..."], high: Float[Array, "..."]) -> Float[Array, "..."]:
-    """Φ(high) − Φ(low), as right above as below."""
-    return jnp.where(low > 0, ndtr(-low) - ndtr(-high), ndtr(high) - ndtr(low))
 
 
 def _normalised(mass: Float[Array, "bins bins"]) -> Float[Array, "bins bins"]:

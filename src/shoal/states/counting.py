@@ -7,7 +7,14 @@ from typing import Any
 
 from shoal.errors import InputError
 from shoal.progress import Report, reporting
-from shoal.states.perceiving import NO_HEADING, NOT_SEEN, Perceived, perceive, warn_of_target
+from shoal.states.perceiving import (
+    NO_HEADING,
+    NOT_SEEN,
+    Perceived,
+    perceive,
+    warn_of_mirrored_pairs,
+    warn_of_target,
+)
 from shoal.states.recipe import Counting
 from shoal.states.sequences import counted_sequences
 from shoal.states.space import StateSpace
@@ -94,10 +101,11 @@ def _count_groups(
     given: Iterable[Any], recipe: Counting, by: str | None
 ) -> Iterator[tuple[Any, Transitions]]:
     """One group after the other; of targets far away one warning is enough."""
-    warned, rates = False, set()
+    warned, mirrored, rates = False, False, set()
     for tracks in given:
         yield from count_group(tracks, recipe, by, records=True)
         warned = warned or warn_of_target(recipe.scene(tracks), recipe)
+        mirrored = mirrored or warn_of_mirrored_pairs(tracks, recipe)
         rates.add(tracks.fps)
     if len(rates) > 1:
         words = ", ".join("unknown" if rate is None else f"{rate:g}" for rate in rates)

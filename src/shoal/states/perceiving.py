@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Int
 
 from shoal.errors import InputError
+from shoal.states.misalignment import LocalMisalignment
 from shoal.states.recipe import Counting
 from shoal.states.records import Records
 from shoal.states.scene import Scene, needs_neighbours
@@ -109,3 +110,18 @@ def warn_of_target(scene: Scene, recipe: Counting) -> bool:
     for sentence in filter(None, sentences):
         warnings.warn(sentence, UserWarning, stacklevel=2)
     return any(sentences)
+
+
+def warn_of_mirrored_pairs(tracks: Tracks, recipe: Counting) -> bool:
+    """Warn where one animal's states are the mirror image of the other's, and tell nothing new."""
+    alone = all(isinstance(part, LocalMisalignment) for part in recipe.space.parts)
+    if not alone or len(tracks.members) != 2:
+        return False
+    warnings.warn(
+        f"group {tracks.group!r} is a pair, in which one animal's misalignment is minus the "
+        "other's: every transition is counted twice, so that intervals are up to √2 too short; "
+        "add another feature, such as neighbour-bearing",
+        UserWarning,
+        stacklevel=2,
+    )
+    return True

@@ -82,7 +82,7 @@ def outside(target: Target, scene: Scene) -> str:  # noqa: PLR0911  (one for eac
     return (
         f"the target {_words(point)} lies far from the places where animals of group "
         f"{scene.group!r} were seen, x {low[0]:g} to {high[0]:g}, y {low[1]:g} to {high[1]:g}: is "
-        "it in their unit?"
+        "it in their unit, and after any flip of y or rescaling?"
     )
 
 

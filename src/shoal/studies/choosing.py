@@ -5,6 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from shoal.basis import Flat, Smooth
 from shoal.checks.candidates import couples, paper_walk
 from shoal.checks.side_by_side import by_group, parts_of
@@ -71,9 +73,10 @@ def choose_passive(counts: Transitions, report: Report) -> PassiveChoice:
     best, second = ranked[0], ranked[1]
     gap, error = scores[best].minus(scores[second])
     part = "groups" if split.startswith("group") else "frames"
+    spread = f" ± {error:.3f}" if np.isfinite(error) else ""  # one group alone has none
     sentence = (
         f"{best}: {_minus(scores[best].bits)} bits per held-out transition without any costs, "
-        f"{gap:.3f} ± {error:.3f} better than {second} (learned from the first two thirds of the "
+        f"{gap:.3f}{spread} better than {second} (learned from the first two thirds of the "
         f"{part}, scored on the rest)"
     )
     return PassiveChoice(candidates[best], sentence, scores)

@@ -17,6 +17,7 @@ from shoal.posterior import NUTS, Fit, Model
 from shoal.posterior.model import resolved
 from shoal.progress import reporting
 from shoal.report import Report
+from shoal.report.contents import short
 from shoal.report.replay import Movement
 from shoal.studies.choosing import PassiveChoice, choose_passive
 from shoal.studies.reading import Reading, ReadingSettings
@@ -130,9 +131,9 @@ class FitRun(Reading):
         """What was read, counted and inferred, a row each."""
         rows = [
             *self.rows(),
-            ("passive dynamics", repr(self.fit.passive)),
+            ("passive dynamics", short(self.fit.passive)),
             *([("  chosen", self.passive_choice.sentence)] if self.passive_choice else []),
-            ("basis", repr(self.model.basis)),
+            ("basis", short(self.model.basis)),
             ("fit", repr(self.fit)),
             *self._learned(),
             *((name, value) for name, value in self._best()),

@@ -11,6 +11,8 @@ from shoal.tracks.dataset import DIMENSIONS
 from shoal.tracks.record import Tracks
 
 KEYPOINT = "centroid"
+DOUBTFUL = 0.6
+"""A confidence below which points are worth a word."""
 POSES = ("time", "space", "keypoints", "individuals")
 
 
@@ -70,12 +72,11 @@ def _one_point(
     if confidence > 0:
         if "confidence" not in dataset:
             raise InputError("these tracks have no confidence to judge points by")
-        sure = dataset["confidence"].rename(
-            {k: v for k, v in _renamed(dataset).items() if k in dataset["confidence"].dims}
-        )
-        unsure = (sure < confidence) & position.notnull().any("space")
+        unsure = _below(dataset, position, confidence)
         notes.append(f"{int(unsure.sum())} points with a confidence below {confidence:g} left out")
         position = position.where(~unsure)
+    elif "confidence" in dataset:
+        notes += _unsure(dataset, position)
     if keypoint is None:
         if len(names) > 1:
             notes.append(f"the place of an animal is the centroid of its {len(names)} keypoints")
@@ -86,6 +87,24 @@ def _one_point(
         raise InputError(f"there is no keypoint {keypoint!r}; there are {', '.join(names)}")
     notes.append(f"the place of an animal is its keypoint {keypoint}")
     return position.isel(keypoints=names.index(keypoint), drop=True), notes
+
+
+def _below(dataset: xr.Dataset, position: xr.DataArray, confidence: float) -> xr.DataArray:
+    """Points that were seen with a lower confidence."""
+    names = {k: v for k, v in _renamed(dataset).items() if k in dataset["confidence"].dims}
+    return (dataset["confidence"].rename(names) < confidence) & position.notnull().any("space")
+
+
+def _unsure(dataset: xr.Dataset, position: xr.DataArray) -> list[str]:
+    """A sentence where points that the tracker doubts count as seen."""
+    doubted = int(_below(dataset, position, DOUBTFUL).sum())
+    if not doubted:
+        return []
+    share = doubted / int(position.notnull().any("space").sum())
+    return [
+        f"{doubted:,} points ({share:.1%}) have a confidence below {DOUBTFUL:g} and count as "
+        f"seen: confidence={DOUBTFUL:g}, --confidence {DOUBTFUL:g}, leaves them out"
+    ]
 
 
 def _assembled(dataset: xr.Dataset, position: xr.DataArray, notes: list[str]) -> Tracks:

@@ -14,7 +14,7 @@ from shoal.tracks.record import Tracks
 
 IMAGE = (
     "places are pixels of an image whose rows count downwards, so positive angles are turns to the "
-    "right; flip_y() turns them"
+    "right; flip_y(), --flip-y, turns them"
 )
 
 
