@@ -185,7 +185,7 @@ def test_one_group_held_out_has_no_error_to_speak_of(monkeypatch):
     space = CIRCLE
     monkeypatch.setattr(choosing, "candidates_on", lambda s: {n: candidates_on(s)[n] for n in few})
     rng = np.random.default_rng(1)
-    steps = [np.cumsum(rng.integers(-1, 2, 60)) % space.size for _ in range(3)]
+    steps = [np.cumsum(rng.integers(-1, 2, 400)) % space.size for _ in range(3)]
     counts = Transitions.summed([shoal.count_transitions([run], space) for run in steps], space)
     monkeypatch.setattr(Score, "minus", lambda *_: (0.4, float("nan")))
     sentence = choose_passive(counts, silent).sentence
