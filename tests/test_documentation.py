@@ -11,9 +11,9 @@ from mkdocs.commands.build import build
 from mkdocs.config import load_config
 
 import shoal
-from examples import ROOT, ExampleError, blocks_of, files_of, run_apart, run_page
+from examples import ROOT, ExampleError, blocks_of, files_of, run_page
 from notebooks import has_notebook, notebook_of
-from samples import SAMPLES, put_samples
+from samples import SAMPLES
 from shoal.cli.main import app
 from site_hooks import outside
 
@@ -151,16 +151,3 @@ def test_an_example_that_fails_is_named(block, tmp_path):
     page, folder = page_of(tmp_path, f"A page.\n\n{block}\n")
     with pytest.raises(ExampleError, match=r"page.md, line 3"):
         run_page(page, folder)
-
-
-def test_the_page_for_r_users_works(tmp_path):
-    """All of it: reading fit.nc with ncdf4, a map, and the pipeline through reticulate."""
-    page = ROOT / "docs" / "r.md"
-    folder = tmp_path / "r"
-    folder.mkdir()
-    put_samples(files_of(page.read_text()), folder)
-    blocks = run_apart(page, folder, tmp_path / "cache")
-    assert {block.language for block in blocks} == {"console", "r"}
-    printed = "".join(block.output for block in blocks if block.language == "r")
-    assert "posterior/cost_to_go" in printed and "Transitions(" in printed
-    assert (folder / "r-map.png").stat().st_size > 5000

@@ -10,7 +10,15 @@ from matplotlib.image import imread
 import shoal
 from cli.test_commands import run
 from shoal.cli.main import main
+from shoal.studies.fitting import FitRun, FitSettings
 from track_files import made, places
+
+WORDS = {
+    "local_misalignment": "local",
+    "turning_angle": "turning",
+    "neighbours_within": "neighbours",
+}
+"""Of features whose axis has another name."""
 
 
 def run_here(capsys, monkeypatch, *words):
@@ -96,15 +104,11 @@ def test_a_word_on_the_line_goes_before_the_file(story, tmp_path):
     assert fit.model.space.axes == (shoal.Folded("local_misalignment", 8),)
 
 
-def test_streamed_tracks_give_the_same_counts(story, tmp_path):
+def test_streamed_tracks_give_the_same_counts(story):
     _, _, out = story
-    done = run(
-        "fit", "--config", out / "fit.toml", "--stream", "--method", "map", "--cluster", 1,
-        "--out", tmp_path / "s.nc",
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    streamed, whole = shoal.load_fit(tmp_path / "s.nc"), shoal.load_fit(out / "fit.nc")
-    assert np.array_equal(streamed.arrivals.values, whole.arrivals.values)
+    chosen = FitSettings.from_toml(out / "fit.toml") | {"stream": True, "cluster": "1"}
+    streamed, whole = FitRun(FitSettings(**chosen), False), shoal.load_fit(out / "fit.nc")
+    assert np.array_equal(streamed.counts.arrivals, whole.arrivals.values)
 
 
 @pytest.mark.parametrize(
@@ -120,14 +124,15 @@ def test_streamed_tracks_give_the_same_counts(story, tmp_path):
         "local:bins=6:others:nearest=2,neighbour-bearing:bins=4:absolute,speed:bins=3",
     ],
 )
-def test_every_feature_can_be_asked_for_by_word(state, story, tmp_path):
+def test_every_feature_can_be_asked_for_by_word(state, story):
     _, path, _ = story
-    done = run(
-        "fit", path, "--state", state, "--target", "1.5,0.5", "--arena=-3,-3,5,5", "--basis",
-        "identity", "--passive", "random-walk", "--method", "map", "--out", tmp_path / "f.nc",
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert shoal.load_fit(tmp_path / "f.nc").arrivals.sum() > 1000
+    target = "1.5,0.5" if "target" in state else ""
+    chosen = FitSettings(tracks=str(path), state=state, target=target, arena="-3,-3,5,5")
+    run = FitRun(chosen, False)
+    assert [part.split(":")[0] for part in state.split(",")] == [
+        WORDS.get(name, name.replace("_", "-")) for name in run.space.names
+    ]
+    assert run.counts.total > 1000
 
 
 def test_another_trackers_file_and_a_moving_target(tmp_path):

@@ -130,10 +130,10 @@ def test_tables_do_not_depend_on_the_clock_and_a_second_run_gives_the_same_bytes
     reproduced, tmp_path
 ):
     _, folder = reproduced
-    again = run_studies(tmp_path, ReproduceSettings(quick=True))
-    assert len(again[0]) == 2
-    assert tables(tmp_path) == tables(folder)
+    again = run_studies(tmp_path, ReproduceSettings(study="vicsek", quick=True))
+    assert len(again[0]) == 1
     assert len(tables(folder)) == 10
+    assert tables(tmp_path / "vicsek") == tables(folder / "vicsek") != {}
 
 
 def test_the_tables_agree_with_the_fits(reproduced):

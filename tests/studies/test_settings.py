@@ -33,7 +33,7 @@ def test_choices_come_back_as_they_were(kind, tmp_path):
 
 def test_a_file_lists_reading_preparing_states_then_what_is_the_commands_own():
     keys = list(tomllib.loads(Contest().toml()))
-    assert keys[:2] == ["tracks", "format"]
+    assert keys[:3] == ["command", "tracks", "format"]
     assert keys[-4:] == ["tracker-headings", "share", "prize", "cluster"]
     keys = list(tomllib.loads(FitSettings().toml()))
     assert keys[-9:] == [

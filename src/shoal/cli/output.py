@@ -76,8 +76,13 @@ def _widths(columns: Sequence[Sequence[str]], room: int) -> list[int] | None:
     spare = room - sum(least)
     if spare < 0:
         return None
-    wanted = [wide - narrow for wide, narrow in zip(widest, least, strict=True)]
-    return [n + spare * more // sum(wanted) for n, more in zip(least, wanted, strict=True)]
+    given = list(least)
+    by_need = sorted(range(len(columns)), key=lambda n: widest[n] - least[n])
+    for left, n in zip(range(len(columns), 0, -1), by_need, strict=True):  # short cells stay whole
+        more = min(widest[n] - least[n], spare // left)
+        given[n] += more
+        spare -= more
+    return given
 
 
 def _as_lists(title: str, rows: Sequence[Mapping[str, str]]) -> Any:
