@@ -54,6 +54,16 @@ def test_without_tracks_there_is_a_page_without_groups(fitted, tmp_path, capsys,
     assert status == 0 and '<section id="costs"' in page and '<section id="replay"' not in page
 
 
+def test_how_a_fit_was_made_is_not_made_up(fitted, tmp_path, capsys, monkeypatch):
+    alone = tmp_path / "alone.nc"
+    alone.write_bytes((fitted / "fit.nc").read_bytes())
+    words = ("report", alone, "--tracks", fitted / "fish.csv", "--replicates", 0)
+    status, _ = run_here(capsys, monkeypatch, *words, "--out", tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert status == 0 and '<section id="replay"' in page
+    assert "is not said here" in page and "shoal fit " not in page
+
+
 def test_wrong_words_are_said_in_a_line(fitted, tmp_path, capsys, monkeypatch):
     fit = fitted / "fit.nc"
     for words, sentence in [

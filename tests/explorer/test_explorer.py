@@ -15,6 +15,7 @@ import shoal
 from report_pages import TARGET, browsed, fish, ink, learned, local, picture, until
 from shoal.explorer import Explorer
 from shoal.explorer.workbench import Workbench
+from shoal.posterior.single import one_draw
 from shoal.report import Report
 from shoal.report.packing import unpacked
 
@@ -137,6 +138,13 @@ def test_two_fits_are_compared_state_by_state(served):
     np.testing.assert_allclose(
         unpacked(found["difference"]["mean"]), means[0] - means[1], atol=1e-5
     )
+
+
+def test_without_uncertainty_nothing_is_said_to_differ(served):
+    _, fits = served
+    single = [Report(one_draw(fit, 0)) for fit in fits]
+    words = Workbench(single, ["a", "b"]).comparison["words"]
+    assert "cannot be told" in words and "different passive dynamics" in words
 
 
 def heard(page, words):

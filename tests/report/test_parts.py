@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,12 +12,18 @@ from hypothesis import strategies as st
 
 import shoal
 from handmade import fit_of
-from report_pages import TARGET, fish, learned, local
+from report_pages import TARGET, fish, herd, learned, local
+from shoal.passive import as_operator
+from shoal.posterior import Fit
+from shoal.posterior.along import marginal
 from shoal.posterior.single import costs_under, one_draw
+from shoal.posterior.specification import Unreadable
 from shoal.report.contents import short
-from shoal.report.headline import headline
+from shoal.report.headline import bin_words, headline
 from shoal.report.packing import packed, script_json, unpacked
 from shoal.report.policies import COVERED, factors_of, policy_of
+from shoal.report.replay import Movement, Stage
+from shoal.states import track_states
 
 
 @pytest.fixture(scope="module")
@@ -151,6 +158,8 @@ def test_rows_of_the_policy_are_those_of_eq_pstar():
         expected = shoal.policy(fit.cost_to_go.values[0, 0], fit.operator)[origin]
         np.testing.assert_allclose(found[own], expected[index[own]], rtol=4e-4)
         assert found[own].sum() > COVERED - 1e-3
+        alone = np.exp(-unpacked(rows["passive"])[own].astype(float) / rows["per_nat"])
+        assert alone.sum() > COVERED - 1e-3  # also where costs forbid what is passively likely
 
 
 def test_another_discount_is_the_same_policy_and_its_state_costs_are_right(fit):
@@ -179,3 +188,48 @@ def test_one_draw_is_that_draw(fit):
 def test_learned_numbers_are_shown_with_four_digits():
     walk = shoal.RandomWalk((12.3456789, 90.0))
     assert short(walk) == repr(walk).replace("12.3456789", "12.35")
+
+
+def test_a_walk_with_one_exception_is_no_product():
+    space = shoal.StateSpace(shoal.Circular("a", 12), shoal.Circular("b", 12))
+    matrix = np.array(shoal.RandomWalk(60.0).on(space).dense())
+    assert factors_of(as_operator(matrix, space)) is not None
+    matrix[77] = 0.0
+    matrix[77, 77] = 1.0
+    assert factors_of(as_operator(matrix, space)) is None
+
+
+def test_an_absorbing_state_does_not_take_its_neighbours_along():
+    values = np.arange(12.0).reshape(1, 2, 2, 3)
+    values[..., 1, 2] = np.nan
+    draws = xr.DataArray(values, dims=("chain", "draw", "a", "b"), coords={"a": [0, 1]})
+    weights = xr.DataArray(np.ones((2, 3)), dims=("a", "b"))
+    along = marginal(draws, "a", weights).values
+    np.testing.assert_allclose(along[0], [[1.0, 3.5], [7.0, 9.5]])
+
+
+@pytest.mark.parametrize("lag", [1, 3])
+def test_replayed_states_are_those_that_were_counted(lag):
+    tracks = herd(3, 6, 91, "fish")
+    space = shoal.StateSpace(local(), shoal.TurningAngle(bins=8))
+    counts = shoal.count_transitions(tracks, space, lag=lag, heading_frames=2)
+    fit = shoal.Model(space, shoal.RandomWalk(60.0)).fit(counts, method="map", progress=False)
+    stage = Stage.of(fit, tracks, Movement(heading_frames=2))
+    states, _ = track_states(tracks, space, heading_frames=2)
+    (panel,) = stage.observed()
+    shown = unpacked(panel["states"])
+    _, every = stage.whole[0]
+    np.testing.assert_array_equal(shown, states[every])
+    assert len(shown) == len(stage.seen[0].positions) > 25
+    np.testing.assert_allclose(unpacked(panel["places"]), stage.seen[0].positions, rtol=1e-6)
+
+
+def test_dynamics_that_a_file_could_not_hold_have_a_page_all_the_same(fit, tmp_path):
+    lost = Fit(replace(fit.model, passive=Unreadable("a function of one's own")), fit.data)
+    text = shoal.write_report(lost, tmp_path / "page.html").read_text()
+    assert "the policy cannot be shown" in text and '"state_cost":null' in text
+
+
+def test_pixels_are_not_rounded_to_powers_of_ten():
+    axis = shoal.Interval("d", (1000.0, 1234.0, 2468.0), unit="px")
+    assert [bin_words(axis, n) for n in (0, 1)] == ["1000 to 1234 px", "1234 to 2468 px"]

@@ -75,9 +75,10 @@ class Workbench:
         fit = self.reports[which].fit
         return fit if draw == MEAN else one_draw(fit, int(draw))
 
-    def costs(self, which: int, draw: str, discount: float) -> dict[str, Any]:
-        """Costs of every state for a draw and a discount."""
+    def costs(self, which: int, draw: str, discount: float | None) -> dict[str, Any]:
+        """Costs of every state for a draw and a discount; None for the fit's own."""
         fit: Fit = self.chosen(which, draw)  # type: ignore[attr-defined]
+        discount = float(fit.model.discount) if discount is None else discount
         found: dict[str, Any] = {}
         for what, draws in zip(COSTS, costs_under(fit, discount), strict=True):
             title, letter, unit = COSTS[what]
@@ -143,16 +144,22 @@ class Workbench:
         apart = np.abs(means[0] - means[1]) > 2 * np.maximum(sd, 1e-12)
         entered = one.arrivals.values > 0
         found["difference"] = {"mean": packed(means[0] - means[1]), "sd": packed(sd)}
-        found["words"] = (
+        what = (
             f"Cost-to-go of {self.names[0]} minus that of {self.names[1]}, both with their mean "
-            f"over the arrivals at 0. They differ by more than two standard deviations in "
+            "over the arrivals at 0. "
+        )
+        sure = (
+            f"They differ by more than two standard deviations in "
             f"{int((apart & entered).sum())} of {int(entered.sum())} states entered (about "
             f"{0.05 * entered.sum():.0f} would by chance, were the draws independent)."
         )
+        if "map" in (one.method, other.method):
+            sure = "A fit by map has no uncertainty: whether they differ cannot be told."
+        found["words"] = what + sure + _unlike(one, other)
         return found
 
     def figure(self, which: int, what: str, kind: str) -> bytes:
-        """A figure for a paper."""
+        """A figure for a paper, of the posterior at the fit's own discount."""
         _one_of(what, LABELS, "what")
         buffer = io.BytesIO()
         with mpl.rc_context(STYLE):
@@ -160,7 +167,7 @@ class Workbench:
         return buffer.getvalue()
 
     def numbers(self, which: int, what: str) -> str:
-        """Every state as CSV."""
+        """Every state as CSV, of the posterior at the fit's own discount."""
         _one_of(what, LABELS, "what")
         table = self.reports[which].fit.summary(what).reset_index()
         table.columns = [harmless(str(name)) for name in table.columns]
@@ -174,7 +181,8 @@ def asked(question: Mapping[str, str], fits: int) -> dict[str, Any]:
         raise InputError(f"there are fits 0 to {fits - 1}, got {found['which']}")
     draw = question.get("draw", MEAN)
     found["draw"] = draw if draw == MEAN else str(int(_number(draw, "draw")))
-    found["discount"] = _number(question.get("discount", "1"), "discount")
+    gamma = question.get("discount")
+    found["discount"] = None if gamma is None else _number(gamma, "discount")
     found["state"] = int(_number(question.get("state", "0"), "state"))
     found["rule"] = _one_of(question.get("rule", "stochastic"), RULES, "rule")
     found["speed"] = question.get("speed", "observed")
@@ -197,6 +205,19 @@ def _one_of(word: str, known: Any, what: str) -> str:
     if word not in known:
         raise InputError(f"{what} is one of {', '.join(known)}; got {word!r:.40}")
     return word
+
+
+def _unlike(one: Fit, other: Fit) -> str:
+    """What alone makes costs differ."""
+    pairs = {
+        "discount": (one.model.discount, other.model.discount),
+        "lag": (one.lag, other.lag),
+        "passive dynamics": (repr(one.passive), repr(other.passive)),
+    }
+    names = [name for name, (first, second) in pairs.items() if first != second]
+    if not names:
+        return ""
+    return f" They have different {' and '.join(names)}: that alone makes costs differ."
 
 
 def _same_transitions(one: Fit, other: Fit) -> bool:

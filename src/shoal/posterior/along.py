@@ -28,6 +28,8 @@ def marginal(draws: xr.DataArray, axis: str, weights: xr.DataArray | None = None
         along = values.mean(axis=-1)
     else:
         share = weights.transpose(axis, *others).values.reshape(values.shape[2], -1).astype(float)
+        there = np.isfinite(values).all(axis=(0, 1))  # absorbing states have no state cost
+        share, values = np.where(there, share, 0.0), np.where(there, values, 0.0)
         total = share.sum(axis=1)
         summed = np.einsum("cdik,ik->cdi", values, share)
         along = np.where(total > 0, summed / np.maximum(total, 1e-300), np.nan)

@@ -257,7 +257,7 @@ def _note_reach(fit: "Fit", notes: list[str], numbers: dict[str, float]) -> None
 
 def _note_learned(fit: "Fit", notes: list[str], numbers: dict[str, float]) -> None:
     """Where learned dynamics hide in bins, where the prior decides, or costs could do the same."""
-    if not fit.model.family.count:
+    if isinstance(fit.model.passive, Unreadable) or not fit.model.family.count:
         return
     hidden = narrow_axes(fit.passive, fit.model.space)
     notes.extend(f"{sentence[0].upper()}{sentence[1:]}." for sentence in hidden)

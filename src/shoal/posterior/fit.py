@@ -153,6 +153,8 @@ class Fit:
     @property
     def passive(self) -> Any:
         """The passive dynamics as a specification, with learned numbers for their unknowns."""
+        if isinstance(self.model.passive, Unreadable):
+            return self.model.passive
         family = self.model.family
         if not isinstance(family, LearnableDynamics):
             return self.model.passive

@@ -10,6 +10,7 @@ from shoal.basis import Flat
 from shoal.checks.comparison import PredictiveCheck
 from shoal.posterior import Fit
 from shoal.posterior.along import interval, marginal
+from shoal.posterior.specification import Unreadable
 from shoal.report.headline import bin_words
 from shoal.report.packing import packed, plain
 from shoal.states import Axis, Circular, Folded, Numbered
@@ -47,6 +48,8 @@ def costs_of(fit: Fit, what: str) -> dict[str, Any] | None:
     """Mean, sd and 95 % interval of every state; None where there are too many, or no costs."""
     if fit.model.space.size > WIDEST or isinstance(fit.model.basis, Flat):
         return None
+    if what == "state_cost" and isinstance(fit.model.passive, Unreadable):
+        return None
     draws = getattr(fit, what)
     values = draws.values
     found = {"mean": values.mean(axis=(0, 1))}
@@ -65,6 +68,8 @@ def costs_of(fit: Fit, what: str) -> dict[str, Any] | None:
 def marginals_of(fit: Fit, what: str) -> list[dict[str, Any]]:
     """Costs along each axis, the others averaged over with the arrivals as weights."""
     if isinstance(fit.model.basis, Flat):
+        return []
+    if what == "state_cost" and isinstance(fit.model.passive, Unreadable):
         return []
     draws, arrivals = getattr(fit, what), fit.arrivals
     found = []

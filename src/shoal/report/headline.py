@@ -101,8 +101,8 @@ def bin_words(axis: Axis, which: int) -> str:
         return f"{text}°".replace("-", "−")
     unit = f" {axis.unit}" if axis.unit else ""
     if getattr(axis, "beyond", False) and which == axis.size - 1:
-        return f"{centre - width / 2:.3g}{unit} or more"
-    return f"{centre - width / 2:.3g} to {centre + width / 2:.3g}{unit}"
+        return f"{centre - width / 2:.6g}{unit} or more"
+    return f"{centre - width / 2:.6g} to {centre + width / 2:.6g}{unit}"
 
 
 def headline(fit: Fit) -> tuple[str, list[str]]:

@@ -33,7 +33,7 @@ def policy_of(fit: Fit) -> dict[str, Any] | None:
     if isinstance(fit.model.passive, Unreadable):
         return None
     operator, discount = fit.operator, float(fit.model.discount)
-    factors = factors_of(operator)
+    factors = None if bool(fit.absorbing.any()) else factors_of(operator)
     if factors is not None:
         return {"discount": discount, "factors": [packed(factor) for factor in factors]}
     cost = jnp.asarray(fit.cost_to_go.values.mean(axis=(0, 1)))
@@ -45,8 +45,8 @@ def policy_of(fit: Fit) -> dict[str, Any] | None:
 def factors_of(operator: PassiveOperator) -> list[Float[np.ndarray, "n n"]] | None:
     """A matrix for each axis whose product P̄ is, or None where axes move together.
 
-    Tried on rows from all over the grid: a product has each row as the product of its margins, and
-    margins that depend on their own axis alone.
+    Tried on every row, or of large grids on rows from all over: a product has each row as the
+    product of its margins, and margins that depend on their own axis alone.
     """
     shape = operator.shape
     if len(shape) == 1 and operator.size > 600:
@@ -59,7 +59,7 @@ def factors_of(operator: PassiveOperator) -> list[Float[np.ndarray, "n n"]] | No
         rows = np.asarray(_passive_rows(operator, jnp.asarray(starts)))
         others = tuple(1 + n for n in range(len(shape)) if n != axis)
         factors.append(rows.sum(axis=others))
-    some = np.unique(np.linspace(0, operator.size - 1, 16).astype(int))
+    some = np.unique(np.linspace(0, operator.size - 1, min(operator.size, 2048)).astype(int))
     for start, row in zip(some, _passive_rows(operator, jnp.asarray(some)), strict=True):
         product = np.ones(())
         for factor, place in zip(factors, np.unravel_index(start, shape), strict=True):
@@ -91,9 +91,9 @@ def _rows(
         chosen = passive * weight
         chosen /= chosen.sum(axis=1, keepdims=True)
         for p, q in zip(chosen, passive, strict=True):
-            best = np.argsort(-p, kind="stable")[:most]
-            needed = int(np.searchsorted(np.cumsum(p[best]), COVERED)) + 1
-            kept = np.sort(best[:needed])
+            best = np.argsort(-np.maximum(p, q), kind="stable")[:most]
+            covered = [np.searchsorted(np.cumsum(x[best]), COVERED) for x in (p, q)]
+            kept = np.sort(best[: int(max(covered)) + 1])
             index.append(kept)
             with_costs.append(p[kept])
             without.append(q[kept])

@@ -78,6 +78,9 @@ class Stage:
         The tracks that simulations begin from, cut to the length of the replay.
     seen
         The same groups from that beginning on, a frame for each decision.
+    whole
+        The same groups with all their frames, from which headings and states are read, and which of
+        these frames are shown.
     omitted
         What was left out, in words.
     """
@@ -86,6 +89,7 @@ class Stage:
     moving: Movement
     starts: tuple[Tracks, ...]
     seen: tuple[Tracks, ...]
+    whole: tuple[tuple[Tracks, slice], ...]
     omitted: str = ""
 
     @classmethod
@@ -93,7 +97,7 @@ class Stage:
         """As many groups and frames as fit into a page."""
         groups = list(tracks)
         given = moving.surroundings(fit)
-        starts, seen, left, cut = [], [], FIXES, 0
+        starts, seen, whole, left, cut = [], [], [], FIXES, 0
         for group in groups[:GROUPS]:
             around = given.around(group)
             _, first = observed_start(
@@ -107,18 +111,20 @@ class Stage:
             left -= shown.positions.shape[0] * len(around.members)
             starts.append(Tracks(group.data.isel(time=slice(0, (first + frames) * fit.lag))))
             seen.append(shown)
+            every = slice(first * fit.lag, (first + frames) * fit.lag, fit.lag)
+            whole.append((replace(given, lag=1).around(group), every))
         words = []
         if len(seen) < len(groups):
             words.append(f"{len(seen)} of {len(groups)} groups are shown")
         if cut:
             words.append(f"{cut} of them for their first {FRAMES:,} frames or fewer")
-        return cls(fit, moving, tuple(starts), tuple(seen), ", ".join(words))
+        return cls(fit, moving, tuple(starts), tuple(seen), tuple(whole), ", ".join(words))
 
     def observed(self) -> list[dict[str, Any]]:
-        """A panel for each group."""
-        given = self.moving.surroundings(self.fit)
-        reading = (given.heading_steps, self.moving.minimum_step, self.moving.tracker_headings)
-        return [_panel(self.fit, tracks, *reading) for tracks in self.seen]
+        """A panel for each group, with the states that were counted."""
+        moving = self.moving
+        reading = (moving.heading_frames, moving.minimum_step, moving.tracker_headings)
+        return [_panel(self.fit, tracks, *reading, every) for tracks, every in self.whole]
 
     def simulated(self, fit: Fit | None = None, rule: str = "stochastic", **changed: Any) -> Any:
         """Groups that live by the fit from the same starts."""
@@ -160,7 +166,12 @@ class Stage:
 
 
 def _panel(
-    fit: Fit, tracks: Tracks, frames: int = 1, step: float = 0.0, tracker: bool = False
+    fit: Fit,
+    tracks: Tracks,
+    frames: int = 1,
+    step: float = 0.0,
+    tracker: bool = False,
+    every: slice = slice(None),
 ) -> dict[str, Any]:
     """Places, headings, perceived values and states of the members of one group."""
     space = fit.model.space
@@ -174,13 +185,16 @@ def _panel(
     targets = [getattr(part, "target", None) for part in space.parts]
     target = next((t for t in targets if t is not None), None)
     landmarks = [name for name in tracks.individuals if name not in tracks.members]
+    path = None if target is None else target_places(target, scene)[:, 0]
+    if path is not None and len(path) > 1:
+        path = path[every]
     return {
-        "places": packed(scene.positions),
-        "headings": packed(scene.headings),
-        "states": packed(states, "i4"),
-        "values": packed(np.stack(values)),
-        "target": None if target is None else packed(target_places(target, scene)[:, 0]),
-        "landmarks": {name: packed(scene.places[name]) for name in landmarks},
+        "places": packed(scene.positions[every]),
+        "headings": packed(scene.headings[every]),
+        "states": packed(states[every], "i4"),
+        "values": packed(np.stack(values)[:, every]),
+        "target": None if path is None else packed(path),
+        "landmarks": {name: packed(scene.places[name][every]) for name in landmarks},
     }
 
 

@@ -114,9 +114,9 @@ class Report:
             )
             shown.append(Section("marginals", "Axis by axis", body))
         if contents["replay"]:
-            shown.append(
-                Section("replay", "Observed and simulated", self._replay(contents["replay"]))
-            )
+            replay = self._replay(contents["replay"])
+            shown.append(Section("replay", "Observed and simulated", replay))
+        if contents["replay"] or self.check is not None:
             shown.append(Section("checks", "Do simulated groups move alike?", self._checks()))
         shown.append(Section("trust", "How far to trust it", sections.trust(diagnostics)))
         shown.append(Section("data", "What was read", self._data()))
@@ -161,7 +161,8 @@ class Report:
         )
 
     def _data(self) -> str:
-        notes = bullets(self.notes) if self.notes else paragraph("Nothing was changed or dropped.")
+        known = _UNCHANGED if self.tracks is not None else _UNKNOWN
+        notes = bullets(self.notes) if self.notes else paragraph(known)
         rows = sections.facts(self.rows or self._counted(), "What was read and counted")
         return rows + f"<h3>What reading and preparing did</h3>{notes}"
 
@@ -207,3 +208,7 @@ _UNCHECKED = (
     "Not checked here. shoal report fit.nc adds posterior predictive checks: groups are simulated "
     "again and again, and measured as the observed ones were."
 )
+_UNCHANGED = (
+    "Reading and preparing changed nothing; what counting left out is above, where it is known."
+)
+_UNKNOWN = "Not known: this page was made without the tracks."

@@ -4,6 +4,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
+
 from shoal.errors import InputError
 from shoal.explorer.workbench import Workbench
 from shoal.files import make_folder, write_whole
@@ -16,6 +18,11 @@ from shoal.studies.fitting import FitRun
 from shoal.studies.moving import Moving, MovingSettings
 from shoal.studies.moving_choices import ExploreChoices
 from shoal.studies.repeating import command_line
+
+OTHERWISE = (
+    "That these tracks gave the transitions of this fit is not known: replay and checks show them, "
+    "and how the fit was made is not said here."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,13 +44,19 @@ class Reporting(Moving):
     @cached_property
     def report(self) -> Report:
         """What the page shows, with a predictive check where it is wanted."""
-        notes, rows, choices, command = [], [], "", ""
+        notes: list[str] = []
+        rows: list[tuple[str, str]] = []
+        choices = command = ""
         if self.has_tracks:
-            assert self.choices is not None
-            run = FitRun(replace(self.choices, stream=False), progress=self.progress)
-            object.__setattr__(run, "tracks", self.tracks)  # read once
-            notes, rows = run.notes(), run.rows()
-            choices, command = self.choices.toml(), command_line(self.choices, self.settings.fit)
+            notes = list(self.tracks.notes)
+            run = self._run()
+            if run is None:
+                notes.append(OTHERWISE)
+            else:
+                assert self.choices is not None
+                notes, rows = run.notes(), run.rows()
+                choices = self.choices.toml()
+                command = command_line(self.choices, self.settings.fit)
         found = Report(
             self.fit,
             self.tracks if self.has_tracks else None,
@@ -61,6 +74,19 @@ class Reporting(Moving):
             return replace(found, check=self.check)
         except InputError as error:
             return replace(found, notes=[*notes, f"No predictive check was made: {error}"])
+
+    def _run(self) -> FitRun | None:
+        """The run that made the fit; None where tracks and choices give other transitions."""
+        assert self.choices is not None
+        named = bool(self.settings.fit_config) or self.settings.fit.with_suffix(".toml").exists()
+        if not named:
+            return None
+        run = FitRun(replace(self.choices, stream=False), progress=self.progress)
+        object.__setattr__(run, "tracks", self.tracks)  # read once
+        same = run.space.axes == self.fit.model.space.axes and run.lag == self.fit.lag
+        if same and np.array_equal(run.counts.arrivals, self.fit.arrivals.values):
+            return run
+        return None
 
     @property
     def headline(self) -> str:

@@ -26,7 +26,7 @@ shoal.checkPlot = (check) => {
       return `${m}: ${shoal.number(it.mean)} (${shoal.number(it.interval[0])} to ${shoal.number(it.interval[1])}), p ${it.p}`;
     }).join("\n")));
     drawing.addEventListener("pointerleave", (event) => shoal.tip(event, ""));
-    holder.append(shoal.make("figure", {}, shoal.make("figcaption", {}, `${name}: ${first.holds ? "as observed" : "not as observed"}, p ${first.p}`), drawing));
+    holder.append(shoal.make("figure", {}, shoal.make("figcaption", {}, first.interval[0] === null ? `${name}: not measured in simulated groups` : `${name}: ${first.holds ? "as observed" : "not as observed"}, p ${first.p}`), drawing));
   }
   return holder;
 };

@@ -21,6 +21,10 @@ shoal.number = (value, digits = 3) => {
   return text.replace("-", "−");
 };
 
+/* Of arrays too long to be spread over arguments. */
+shoal.most = (values, found = -Infinity) => { for (const v of values) if (v > found) found = v; return found; };
+shoal.least = (values, found = Infinity) => { for (const v of values) if (v < found) found = v; return found; };
+
 shoal.colour = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
 
 /* Viridis and cividis at thirteen points each: told apart by colour-blind readers, and in grey. */
@@ -61,7 +65,7 @@ shoal.axisTicks = (axis, room = 9) => {
     return found;
   }
   const every = Math.max(1, Math.ceil((size + 1) / room)), found = [];
-  for (let n = 0; n <= size; n += every) found.push({ at: n, text: shoal.number(axis.edges[n]) });
+  for (let n = 0; n <= size; n += every) found.push({ at: n, text: shoal.number(axis.edges[n], 6) });
   return found;
 };
 

@@ -26,22 +26,26 @@ shoal.explore = async () => {
   page.server = server;
   const known = contents.explorer;
   node("draw").max = known.draws[0] - 1;
-  node("discount").value = contents.discount; node("discount-words").textContent = shoal.number(contents.discount);
+  let gamma = contents.discount;
+  node("discount").step = "any"; node("discount").value = gamma; node("discount-words").textContent = shoal.number(gamma);
+  for (const name of ["draw-kind", "discount"]) node(name).disabled = !page.view.what || !page.costs.state_cost;
   for (const rule of known.rules) node("rule").append(shoal.make("option", { value: rule }, rule));
   for (const speed of [...known.speeds, "number"]) node("speed").append(shoal.make("option", { value: speed }, speed === "number" ? "a number" : speed));
   const costs = careful(async () => {
     say("Computing…");
-    const found = await shoal.ask("costs", { draw: draw(), discount: node("discount").value });
+    const found = await shoal.ask("costs", { draw: draw(), discount: gamma });
     page.read(found);
+    const caption = document.querySelector("#map-mean + figcaption");
+    if (caption) caption.textContent = draw() === "mean" ? "Posterior mean" : `Draw ${draw()}`;
     page.view.change({ what: page.view.what });
     if (shoal.refreshPolicy) await shoal.refreshPolicy();
     if (page.replay) page.replay.draw();
-    say(`Costs of ${draw() === "mean" ? "the posterior mean" : "draw " + draw()}, read with a discount of ${shoal.number(Number(node("discount").value))}.`);
+    say(`Costs of ${draw() === "mean" ? "the posterior mean" : "draw " + draw()}, read with a discount of ${shoal.number(gamma)}. Averages axis by axis below are those of the fit.`);
   });
   node("draw-kind").addEventListener("change", () => { node("draw").disabled = node("draw-kind").value === "mean"; costs(); });
   node("draw").addEventListener("change", costs);
-  node("discount").addEventListener("input", () => { node("discount-words").textContent = shoal.number(Number(node("discount").value)); });
-  node("discount").addEventListener("change", costs);
+  node("discount").addEventListener("input", () => { gamma = Number(node("discount").value); node("discount-words").textContent = shoal.number(gamma); });
+  node("discount").addEventListener("change", () => { gamma = Number(node("discount").value); costs(); });
   node("speed").addEventListener("change", () => { node("pace-label").hidden = node("speed").value !== "number"; });
   node("simulate").disabled = !page.replay;
   node("simulate").addEventListener("click", careful(async () => {
@@ -75,7 +79,7 @@ shoal.explore = async () => {
       if (!answer.ok) throw new Error((await answer.json()).error);
       const link = shoal.make("a", { href: URL.createObjectURL(await answer.blob()), download: `${what.replaceAll("_", "-")}.${name.split(".")[1]}` });
       document.body.append(link); link.click(); link.remove();
-      say(`Downloaded ${link.download}.`);
+      say(`Downloaded ${link.download}: the posterior at the fit's own discount, whatever is chosen above.`);
     }));
   }
   if (shoal.refreshPolicy) await shoal.refreshPolicy();

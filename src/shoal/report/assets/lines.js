@@ -8,7 +8,7 @@ shoal.linePlot = (page, series, options) => {
   const shown = (values) => values.filter((v, n) => v !== null && known[n]);
   const band = series.lower && series.upper;
   const all = shown(band ? series.lower : series.mean).concat(shown(band ? series.upper : series.mean));
-  let low = Math.min(0, ...all), high = Math.max(...all);
+  let low = shoal.least(all, 0), high = shoal.most(all);
   if (!(high > low)) high = low + 1;
   const pad = 0.06 * (high - low); low -= low < 0 ? pad : 0; high += pad;
   const x = (n) => left + ((n + 0.5) / size) * (width - left - right);
@@ -19,7 +19,7 @@ shoal.linePlot = (page, series, options) => {
       shoal.svg("text", { x: left - 7, y: y(tick) + 4, "text-anchor": "end" }, shoal.number(tick)));
   }
   const span = (width - left - right) / size;
-  const most = Math.max(1, ...series.arrivals);
+  const most = shoal.most(series.arrivals, 1);
   series.arrivals.forEach((count, n) => {
     const tall = (count / most) * (strip - 8);
     drawing.append(shoal.svg("rect", { x: x(n) - span / 2 + 0.5, width: Math.max(1, span - 1), y: height - bottom - tall, height: tall, fill: "var(--grey)", opacity: 0.55 }));
@@ -58,7 +58,7 @@ shoal.linePlot = (page, series, options) => {
   const mark = shoal.svg("line", { y1: top, y2: height - bottom, stroke: "var(--orange)", "stroke-width": 2, visibility: "hidden" });
   drawing.append(mark);
   const words = (n) => {
-    const cost = series.mean[n] === null || !known[n] ? "never entered"
+    const cost = !known[n] ? "never entered" : series.mean[n] === null ? "not identified"
       : `${shoal.number(series.mean[n])} ${options.short}` + (band ? ` (95 % interval ${shoal.number(series.lower[n])} to ${shoal.number(series.upper[n])})` : "");
     return `${axis.name} ${shoal.binWords(axis, n)}: ${cost}, ${series.arrivals[n].toLocaleString("en")} arrivals`;
   };
@@ -88,7 +88,7 @@ shoal.linePlot = (page, series, options) => {
 /* Where an animal goes next along one axis: bars with costs, a line without. */
 shoal.barPlot = (axis, policy, passive, origin) => {
   const size = axis.centres.length, width = 460, height = 230, left = 58, right = 12, top = 12, bottom = 46;
-  const high = 1.05 * Math.max(...policy, ...passive);
+  const high = 1.05 * shoal.most(passive, shoal.most(policy));
   const span = (width - left - right) / size;
   const x = (n) => left + (n + 0.5) * span, y = (v) => top + (1 - v / high) * (height - top - bottom);
   const drawing = shoal.svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": "Probability of the next state" });

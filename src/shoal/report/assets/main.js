@@ -40,6 +40,7 @@ shoal.open = (contents) => {
   const view = new shoal.View(page);
   page.view = view;
   if (view.what) {
+    for (const radio of document.querySelectorAll("input[name=what]")) radio.closest("label").hidden = !page.costs[radio.value];
     shoal.axisControls(page, view, document.getElementById("axis-controls"));
     if (page.axes.length === 1) shoal.lineCosts(page, view, contents); else shoal.mapCosts(page, view);
     shoal.policyPart(page, view);
@@ -91,7 +92,7 @@ shoal.lineCosts = (page, view, contents) => {
     const cost = page.costs[view.what], numbers = (values) => values && Array.from(values, (v) => (Number.isFinite(v) ? v : null));
     const series = { axis: 0, mean: numbers(cost.mean), lower: numbers(cost.lower), upper: numbers(cost.upper), arrivals: Array.from(page.arrivals) };
     const plot = shoal.linePlot(page, series, {
-      title: cost.title, unit: page.unit(view.what), short: cost.unit, say: page.say, start: page.start[0],
+      title: cost.title, unit: page.unit(view.what), short: cost.unit, say: page.say, start: view.selected ?? page.start[0],
       choose: (n) => view.change({ selected: n, fixed: [n] }),
     });
     const focused = holder.contains(document.activeElement);
@@ -119,8 +120,9 @@ shoal.marginalPart = (page, contents) => {
 /* Every state in a row, for a spreadsheet or R. */
 shoal.table = (page) => {
   const quote = (text) => `"${String(text).replaceAll('"', '""')}"`;
-  const names = ["cost_to_go", "state_cost"], parts = ["mean", "sd", "lower", "upper"];
-  const rows = [["state", ...page.axes.map((axis) => quote(axis.label)), ...names.flatMap((what) => parts.map((part) => `${what}_${part}`)), "arrivals"].join(",")];
+  const names = ["cost_to_go", "state_cost"].filter((what) => page.costs[what]);
+  const parts = page.costs.cost_to_go.sd ? ["mean", "sd", "lower", "upper"] : ["mean"];
+  const rows = [["state", ...page.axes.map((axis) => quote(axis.label)), ...names.flatMap((what) => parts.map((part) => (parts.length > 1 ? `${what}_${part}` : what))), "arrivals"].join(",")];
   for (let state = 0; state < page.size; state++) {
     const index = shoal.unravel(state, page.shape);
     rows.push([state, ...index.map((n, a) => page.axes[a].centres[n]),

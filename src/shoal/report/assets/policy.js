@@ -11,7 +11,8 @@ shoal.Policy = class {
       this.place = new Map(Array.from(shoal.unpack(rows.origins), (state, n) => [state, n]));
     }
   }
-  /* {policy, passive, held}: probabilities of every next state, and how much of them the page holds. */
+  /* {policy, passive, held, there}: probabilities of every next state, how much of them the page
+     holds, and which states it has. */
   from(state) {
     const size = this.page.size, policy = new Float64Array(size), passive = new Float64Array(size);
     if (!this.pack) return null;
@@ -28,18 +29,19 @@ shoal.Policy = class {
         total += policy[j];
       }
       for (let j = 0; j < size; j++) policy[j] /= total;
-      return { policy, passive, held: 1 };
+      return { policy, passive, held: 1, there: null };
     }
     const n = this.place.get(state);
     if (n === undefined) return null;
-    let held = 0;
+    let held = 0, heldPassive = 0;
+    const there = new Set();
     for (let k = n ? this.rows.ends[n - 1] : 0; k < this.rows.ends[n]; k++) {
       const j = this.rows.index[k];
       policy[j] = Math.exp(-this.rows.policy[k] / this.rows.per);
       passive[j] = Math.exp(-this.rows.passive[k] / this.rows.per);
-      held += policy[j];
+      held += policy[j]; heldPassive += passive[j]; there.add(j);
     }
-    return { policy, passive, held: Math.min(1, held) };
+    return { policy, passive, held: Math.min(1, held, heldPassive), there };
   }
 };
 
@@ -63,6 +65,7 @@ shoal.policyPart = (page, view) => {
   const tell = () => {
     if (view.selected === null) return;
     const from = shoal.stateWords(page, view.selected);
+    if (!found && page.server) { words.textContent = "…"; return; }
     if (!found) { words.textContent = `From ${from}: not in this page, which holds the states left most often. shoal explore shows all.`; return; }
     const best = likeliest(found.policy);
     words.textContent = `From ${from}, the likeliest next state is ${shoal.stateWords(page, best)} (probability ${shoal.number(found.policy[best])}; without costs ${shoal.number(found.passive[best])}). `
@@ -88,15 +91,28 @@ shoal.policyPart = (page, view) => {
         values: () => {
           if (!found) return { grid: new Float64Array(page.shape[view.axes[0]] * page.shape[view.axes[1]]), range: [0, 1] };
           const grid = shoal.summed(page, view.axes, found[name]);
-          return { grid, range: [0, Math.max(1e-12, ...shoal.summed(page, view.axes, found.policy), ...shoal.summed(page, view.axes, found.passive))] };
+          return { grid, range: [0, shoal.most(shoal.summed(page, view.axes, found.passive), shoal.most(shoal.summed(page, view.axes, found.policy), 1e-12))] };
         },
-        words: (state) => found ? `probability ${shoal.number(found[name][state])}` : "choose a state first",
+        words: (state) => {
+          if (!found) return "choose a state first";
+          if (page.axes.length === 2) return found.there && !found.there.has(state) ? "unlikely: not in this page" : `probability ${shoal.number(found[name][state])}`;
+          const index = shoal.unravel(state, page.shape), sizes = view.axes.map((a) => page.shape[a]);
+          const summed = shoal.summed(page, view.axes, found[name])[shoal.ravel(view.axes.map((a) => index[a]), sizes)];
+          return `probability ${shoal.number(summed)}, whatever the other axes`;
+        },
       });
     });
   }
+  let asked = 0;
   const choose = async () => {
-    found = view.selected === null ? null : page.server ? await page.server.policy(view.selected) : policy.from(view.selected);
-    draw();
+    const mine = ++asked;
+    found = null;
+    try {
+      const answer = view.selected === null ? null : page.server ? await page.server.policy(view.selected) : policy.from(view.selected);
+      if (mine !== asked) return;  // another state was chosen meanwhile
+      found = answer;
+      draw();
+    } catch (error) { words.textContent = `That did not work: ${error.message}`; }
   };
   view.listen((changed) => { if ("selected" in changed) choose(); else if ("axes" in changed) draw(); });
   page.redraws.push(draw);
