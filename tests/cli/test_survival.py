@@ -18,7 +18,7 @@ from shoal.posterior.checkpoint import Checkpoint
 @pytest.fixture(scope="module")
 def command(tmp_path_factory):
     path = drifting(1).to_csv(tmp_path_factory.mktemp("survival") / "fish.csv")
-    words = "--state local:bins=8 --passive random-walk:60 --basis identity --draws 40000"
+    words = "--state local:bins=8 --passive random-walk:60 --basis identity --draws 100000"
     return ("fit", path, *words.split(), "--warmup", "60", "--chains", "2")
 
 

@@ -98,6 +98,7 @@ def test_animals_of_many_groups_by_name():
     assert [part.members for part in others] == [("b", "c"), ("b", "c", "d"), ("b", "d", "e")]
 
 
+@pytest.mark.filterwarnings("ignore:.* is a pair:UserWarning")
 def test_counting_first_keeps_neighbours_in_sight():
     tracks = wander(names="abcdef", frames=80)
     space = shoal.StateSpace(shoal.LocalMisalignment(8))

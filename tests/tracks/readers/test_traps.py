@@ -43,6 +43,7 @@ def both_ways(path, **choices):
     return whole
 
 
+@pytest.mark.filterwarnings("ignore:.* is a pair:UserWarning")
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_flags_roles_and_walls_hold_for_streams_as_well(tmp_path, suffix):
     rng = np.random.default_rng(1)
@@ -240,6 +241,7 @@ def test_mixed_rates_are_told(tmp_path):
         shoal.open_tracks(tmp_path)
 
 
+@pytest.mark.filterwarnings("ignore:.* is a pair:UserWarning")
 def test_an_animal_all_alone_is_not_aligned_with_anybody():
     positions = walk(20)
     positions[10:, 1] = np.nan
