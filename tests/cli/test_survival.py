@@ -32,8 +32,6 @@ def begun(*words):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        # a shell in the background may have told its children to ignore Ctrl-C
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
     )
     while len(list(partial.glob("draws-*"))) <= before:
         assert process.poll() is None, process.communicate()
