@@ -13,15 +13,12 @@ settings.load_profile("shoal")
 
 install_import_hook("shoal", "typechecker.checked")
 
-COMPILED = Path(__file__).parents[1] / ".cache" / os.environ.get("PYTEST_XDIST_WORKER", "alone")
-"""Compiled programs, kept for other files and for the commands that tests start. Each worker has
-its own, as JAX writes them where another process may read at the same time."""
+from shoal.cli.compiling import keep_programs  # noqa: E402  (checked as well)
 
-os.environ |= {
-    "JAX_COMPILATION_CACHE_DIR": str(COMPILED),
-    "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
-    "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "0",
-}
+os.environ |= {"SHOAL_CACHE": str(Path(__file__).parents[1] / ".cache")}
+"""Compiled programs, kept for the other files and for the commands that tests start."""
+
+keep_programs(shortest=0.0)
 
 MAPS = Path("/proc/self/maps")
 MOST_MAPS = 25_000

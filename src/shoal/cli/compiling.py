@@ -41,7 +41,7 @@ def with_programs_kept(command: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-def keep_programs() -> Keeping:
+def keep_programs(shortest: float = SHORTEST) -> Keeping:
     """Let this process read and keep compiled programs, where that is possible."""
     found = keeping()
     if found.folder is None:
@@ -57,7 +57,7 @@ def keep_programs() -> Keeping:
         return Keeping(None, "this JAX has no place for it")
     from shoal.cli.programs import Programs  # noqa: PLC0415
 
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", SHORTEST)
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", shortest)
     warnings.filterwarnings("ignore", message="Error (reading|writing) persistent compilation")
     jaxs._cache = Programs(found.folder)  # type: ignore[assignment]
     jaxs._cache_initialized = True
