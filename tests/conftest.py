@@ -13,10 +13,14 @@ settings.load_profile("shoal")
 
 install_import_hook("shoal", "typechecker.checked")
 
-from shoal.cli.compiling import keep_programs  # noqa: E402  (checked as well)
+from examples import QUICKLY_COMPILED  # noqa: E402  (they import shoal, which is checked now)
+from shoal.cli.compiling import keep_programs  # noqa: E402
 
-os.environ |= {"SHOAL_CACHE": str(Path(__file__).parents[1] / ".cache")}
-"""Compiled programs, kept for the other files and for the commands that tests start."""
+os.environ |= {
+    "SHOAL_CACHE": str(Path(__file__).parents[1] / ".cache"),
+    "XLA_FLAGS": QUICKLY_COMPILED,
+}
+"""Compiled programs are kept for the other files and for the commands that tests start."""
 
 keep_programs(shortest=0.0)
 

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import equinox as eqx
+import jax
 import numpy as np
 import scipy.sparse as sp
 
@@ -78,6 +80,22 @@ MORE_PASSIVES = {
     "two walks on mixed axes": shoal.WalkMixture((30.0, 0.5), (90.0, 2.0), 0.3).on(MIXED),
 }
 """Whose own laws are tried, not those of all that is built on passive dynamics."""
+
+
+def compiled(change, method):
+    """A derivative of an operator's method, or the like, as one program."""
+    return jax.jit(change(lambda *given: method(*given)))  # noqa: PLW0108  (it has no hash)
+
+
+MATRICES: dict[int, np.ndarray] = {}
+
+
+def matrix_of(operator) -> np.ndarray:
+    """Passive dynamics or a basis of this file as a matrix, made once and by one program."""
+    if id(operator) not in MATRICES:
+        MATRICES[id(operator)] = np.asarray(eqx.filter_jit(operator.dense)())
+    return MATRICES[id(operator)]
+
 
 BASES = {
     "identity": (shoal.Identity(), TORUS),

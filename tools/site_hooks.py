@@ -94,7 +94,7 @@ def _run(pages: dict[str, Path], place: Path) -> None:
         folder.mkdir()
         put_samples(files_of(page.read_text()), folder, place / "samples")
         began = time.monotonic()
-        blocks = run_apart(page, folder, place / "cache")
+        blocks = run_apart(page, folder)
         log.info("%s: %d examples, %.0f s", name, len(blocks), time.monotonic() - began)
         return name, blocks
 

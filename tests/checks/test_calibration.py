@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import kstest
 
 import shoal
-from cli.test_commands import run
+from cli.speaking import spoken
 from shoal.checks.ranks import RankCurve, simultaneous_band, uniform_rank
 from shoal.errors import InputError
 from shoal.figures.calibration import calibration_figure
@@ -173,15 +173,15 @@ def test_slips_get_a_sentence():
 def test_one_command_says_how_well_a_design_would_do(tmp_path):
     out = tmp_path / "design.csv"
     words = "calibrate --state local:bins=6 --groups 3 --method laplace --replicates 20 --out"
-    done = run(*words.split(), str(out))
-    assert done.returncode == 0, done.stderr
-    assert "With 3 groups of 10 and 100 frames" in done.stdout
+    done = spoken(*words.split(), str(out))
+    assert done.status == 0, done.err
+    assert "With 3 groups of 10 and 100 frames" in done.out
     with out.open() as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 20
     assert all(0 <= float(row["precision"]) <= 1 for row in rows)
     for name in ("design.png", "design.pdf", "design.html", "design.toml"):
         assert (tmp_path / name).stat().st_size > 100
-    refused = run("calibrate", "--state", "speed", "--out", str(out))
-    assert refused.returncode == 2
-    assert "give max= or edges=" in refused.stderr
+    refused = spoken("calibrate", "--state", "speed", "--out", str(out))
+    assert refused.status == 2
+    assert "give max= or edges=" in refused.err

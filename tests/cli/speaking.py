@@ -2,6 +2,7 @@
 
 import io
 import sys
+import warnings
 from contextlib import redirect_stderr, redirect_stdout
 from typing import NamedTuple
 
@@ -16,10 +17,17 @@ class Spoken(NamedTuple):
     err: str
 
 
-def spoken(*words, encoding="utf-8"):
-    """Run a command with streams of this encoding."""
+def spoken(*words, encoding="utf-8", warned=False):
+    """Run a command with streams of this encoding; warnings are errors unless they are expected."""
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding=encoding) for _ in range(2))
-    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        redirect_stdout(out),
+        redirect_stderr(err),
+        warnings.catch_warnings(),
+    ):
+        if warned:
+            warnings.simplefilter("default", UserWarning)
         patch.setattr(sys, "argv", ["shoal", *map(str, words)])
         with pytest.raises(SystemExit) as ended:
             main()

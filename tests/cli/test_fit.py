@@ -8,7 +8,7 @@ import pytest
 from matplotlib.image import imread
 
 import shoal
-from cli.test_commands import run
+from cli.speaking import spoken
 from shoal.cli.main import main
 from shoal.studies.fitting import FitRun, FitSettings
 from track_files import made, places
@@ -51,7 +51,7 @@ def story(tmp_path_factory):
         "--basis",
         "fourier:3",
     )
-    done = run(
+    done = spoken(
         "fit", path, *words, "--passive", "random-walk:40", "--draws", 500, "--warmup", 300,
         "--seed", 3, "--out", folder / "out" / "fit.nc",
     )  # fmt: skip
@@ -60,7 +60,7 @@ def story(tmp_path_factory):
 
 def test_one_command_leads_from_a_file_to_a_fit_with_figures_and_a_page(story):
     done, _, out = story
-    assert done.returncode == 0, done.stderr
+    assert done.status == 0, done.err
     fit = shoal.load_fit(out / "fit.nc")
     assert fit.model.space.shape == (12, 12)
     assert fit.model.space.parts[1] == shoal.TargetMisalignment((1.5, 0.5), 12)
@@ -72,9 +72,9 @@ def test_one_command_leads_from_a_file_to_a_fit_with_figures_and_a_page(story):
     }  # fmt: skip
     for picture in out.glob("*.png"):
         assert imread(picture).std() > 0.03, picture
-    assert "2,124" in done.stdout
-    assert str(out / "fit.html") in done.stdout.replace("\n", "")
-    assert "18" in done.stdout  # fixes without a heading, one for each animal
+    assert "2,124" in done.out
+    assert str(out / "fit.html") in done.out.replace("\n", "")
+    assert "18" in done.out  # fixes without a heading, one for each animal
     page = (out / "fit.html").read_text()
     assert "random-walk:40" in page and "Not checked here" in page
     assert "shoal fit" in page and "--seed 3" in page  # how to repeat it
@@ -85,8 +85,8 @@ def test_the_choices_repeat_the_run_exactly(story, tmp_path):
     choices = tomllib.loads((out / "fit.toml").read_text())
     assert choices["tracks"] == str(path)
     assert choices["heading-frames"] == 1
-    again = run("fit", "--config", out / "fit.toml", "--out", tmp_path / "again.nc")
-    assert again.returncode == 0, again.stderr
+    again = spoken("fit", "--config", out / "fit.toml", "--out", tmp_path / "again.nc")
+    assert again.status == 0, again.err
     one, other = shoal.load_fit(out / "fit.nc"), shoal.load_fit(tmp_path / "again.nc")
     assert np.array_equal(one.sampled.values, other.sampled.values)
     assert tomllib.loads((tmp_path / "again.toml").read_text()) == choices
@@ -94,11 +94,11 @@ def test_the_choices_repeat_the_run_exactly(story, tmp_path):
 
 def test_a_word_on_the_line_goes_before_the_file(story, tmp_path):
     _, _, out = story
-    done = run(
+    done = spoken(
         "fit", "--config", out / "fit.toml", "--method", "map", "--state", "local:bins=8:absolute",
-        "--basis", "identity", "--out", tmp_path / "one.nc",
+        "--basis", "identity", "--out", tmp_path / "one.nc", warned=True,
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    assert done.status == 0, done.err
     fit = shoal.load_fit(tmp_path / "one.nc")
     assert fit.method == "map"
     assert fit.model.space.axes == (shoal.Folded("local_misalignment", 8),)
@@ -137,14 +137,14 @@ def test_every_feature_can_be_asked_for_by_word(state, story):
 
 def test_another_trackers_file_and_a_moving_target(tmp_path):
     path = made("idtrackerai-h5", tmp_path, places(missing=False))
-    done = run(
+    done = spoken(
         "fit", path, "--state", "local:bins=4,target:bins=4", "--target", "3", "--landmarks", "3",
         "--flip-y", "--method", "map", "--basis", "identity", "--passive", "random-walk",
         "--out", tmp_path / "t.nc",
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    assert done.status == 0, done.err
     assert shoal.load_fit(tmp_path / "t.nc").model.space.parts[1].target == "3"
-    assert "mirrored" in done.stdout
+    assert "mirrored" in done.out
 
 
 WRONG = {
@@ -220,13 +220,13 @@ def test_warnings_are_one_line(story, tmp_path):
     _, path, _ = story
     words = ("--state", "target:bins=4", "--target", "900,900", "--passive", "random-walk")
     words = (*words, "--method", "map", "--basis", "identity")
-    done = run("fit", path, *words, "--out", tmp_path / "w.nc")
-    assert done.returncode == 0
-    assert "shoal: warning: the target (900, 900) lies far from" in done.stderr
+    done = spoken("fit", path, *words, "--out", tmp_path / "w.nc", warned=True)
+    assert done.status == 0
+    assert "shoal: warning: the target (900, 900) lies far from" in done.err
 
 
 def test_formats_and_features_are_listed():
-    listed = run("formats").stdout
+    listed = spoken("formats").out
     for name in ("idtrackerai-npy", "sleap-labels", "movebank", "parquet"):
         assert name in listed
-    assert "neighbour-distance" in run("features").stdout
+    assert "neighbour-distance" in spoken("features").out

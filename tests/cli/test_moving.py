@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import shoal
-from cli.test_commands import run
+from cli.speaking import spoken
 from cli.test_fit import drifting, run_here
 
 
@@ -17,22 +17,23 @@ def fitted(tmp_path_factory):
     folder = tmp_path_factory.mktemp("fit")
     groups = [drifting(seed, 40, group=f"g{seed}") for seed in range(2)]
     path = shoal.Collection(groups).to_csv(folder / "fish.csv")
-    done = run(
+    done = spoken(
         "fit", path, "--state", "local:bins=12,target:bins=12", "--target", "1.5,0.5", "--basis",
         "fourier:3", "--passive", "random-walk:40", "--method", "laplace", "--out", folder / "f.nc",
+        warned=True,
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    assert done.status == 0, done.err
     return folder
 
 
 def test_a_herd_lives_by_a_fit_and_is_filmed_beside_the_observed_one(fitted, tmp_path):
     herd, video = tmp_path / "herd.csv", tmp_path / "herd.mp4"
-    done = run(
+    done = spoken(
         "simulate", fitted / "f.nc", "--steps", 25, "--rule", "stochastic", "--out", herd,
-        "--video", video, "--beside", "observed,least-cost", "--inset",
+        "--video", video, "--beside", "observed,least-cost", "--inset", warned=True,
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert str(herd) in done.stdout and str(video) in done.stdout
+    assert done.status == 0, done.err
+    assert str(herd) in done.out and str(video) in done.out
     found = shoal.read_tracks(herd)
     assert found.groups == ("g0", "g1") and found["g1"].positions.shape == (26, 6, 2)
     observed = shoal.read_tracks(fitted / "fish.csv")
@@ -40,7 +41,7 @@ def test_a_herd_lives_by_a_fit_and_is_filmed_beside_the_observed_one(fitted, tmp
     assert found.length_unit == "cm" and found["g0"].fps == 10.0
     assert video.stat().st_size > 5_000
     again = tmp_path / "again.csv"
-    run("simulate", fitted / "f.nc", "--steps", 25, "--out", again)
+    spoken("simulate", fitted / "f.nc", "--steps", 25, "--out", again, warned=True)
     assert again.read_bytes() == herd.read_bytes()
 
 
@@ -62,9 +63,9 @@ def test_a_release_needs_no_tracks(fitted, tmp_path, capsys, monkeypatch):
 
 def test_one_command_says_whether_simulated_groups_move_like_the_observed(fitted, tmp_path):
     page = tmp_path / "check" / "predictive.html"
-    done = run("predict", fitted / "f.nc", "--replicates", 40, "--out", page)
-    assert done.returncode == 0, done.stderr
-    assert "On all measures together" in done.stdout and str(page) in done.stdout
+    done = spoken("predict", fitted / "f.nc", "--replicates", 40, "--out", page, warned=True)
+    assert done.status == 0, done.err
+    assert "On all measures together" in done.out and str(page) in done.out
     assert {path.name for path in page.parent.iterdir()} == {
         "predictive.html",
         "predictive-measures.csv",

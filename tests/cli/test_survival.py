@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import shoal
-from cli.test_commands import run
-from cli.test_fit import drifting, run_here
+from cli.speaking import spoken
+from cli.test_fit import drifting
 from shoal.claim import claimed, unfinished
 from shoal.posterior.checkpoint import Checkpoint
 
@@ -18,7 +18,7 @@ from shoal.posterior.checkpoint import Checkpoint
 @pytest.fixture(scope="module")
 def command(tmp_path_factory):
     path = drifting(1).to_csv(tmp_path_factory.mktemp("survival") / "fish.csv")
-    words = "--state local:bins=8 --passive random-walk:60 --basis identity --draws 40000"
+    words = "--state local:bins=8 --passive random-walk:60 --basis identity --draws 16000"
     return ("fit", path, *words.split(), "--warmup", "60", "--chains", "2")
 
 
@@ -40,15 +40,13 @@ def begun(*words):
     return process
 
 
-def test_a_run_that_is_killed_stopped_and_resumed_is_the_uninterrupted_one(
-    command, tmp_path, capsys, monkeypatch
-):
+def test_a_run_that_is_killed_stopped_and_resumed_is_the_uninterrupted_one(command, tmp_path):
     out = tmp_path / "fit.nc"
 
     def refused(*more):
-        code, said = run_here(capsys, monkeypatch, *command, "--out", out, *more)
-        assert code == 2
-        return said
+        done = spoken(*command, "--out", out, *more)
+        assert done.status == 2
+        return done.err
 
     with claimed(out):
         assert "another process is writing" in refused()
@@ -68,11 +66,11 @@ def test_a_run_that_is_killed_stopped_and_resumed_is_the_uninterrupted_one(
     process = begun(*command, "--out", out, "--resume")
     process.kill()
     process.communicate()
-    last = run(*command, "--out", out, "--resume")
-    assert last.returncode == 0, last.stderr
+    last = spoken(*command, "--out", out, "--resume")
+    assert last.status == 0, last.err
     assert not unfinished(out).exists()
     whole = tmp_path / "whole.nc"
-    assert run(*command, "--out", whole).returncode == 0
+    assert spoken(*command, "--out", whole).status == 0
     one, other = (shoal.load_fit(path).sampled.values for path in (out, whole))
     assert np.array_equal(one, other)
 
@@ -82,9 +80,9 @@ def test_an_interrupted_run_can_be_forgotten(command, tmp_path):
     unfinished(out).mkdir()
     Checkpoint(unfinished(out), {"seed": 5})
     quick = [*command, "--method", "map", "--out", out]
-    anew = run(*quick, "--restart")
-    assert anew.returncode == 0, anew.stderr
+    anew = spoken(*quick, "--restart")
+    assert anew.status == 0, anew.err
     assert not unfinished(out).exists()
-    nothing = run(*quick, "--resume")
-    assert nothing.returncode == 0
-    assert "no interrupted run" in nothing.stderr
+    nothing = spoken(*quick, "--resume", warned=True)
+    assert nothing.status == 0
+    assert "no interrupted run" in nothing.err

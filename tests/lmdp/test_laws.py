@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from registries import HORIZONS, PASSIVES, horizon_of, random_graph, random_matrix
+from registries import HORIZONS, PASSIVES, horizon_of, matrix_of, random_graph, random_matrix
 from shoal.lmdp.policies import control_cost
 
 every_passive = pytest.mark.parametrize("passive", PASSIVES.values(), ids=PASSIVES.keys())
@@ -69,7 +69,7 @@ def test_a_constant_added_to_the_cost_to_go_changes_no_policy(passive):
 def test_average_cost_solutions_agree_with_eigenvectors(passive):
     r = costs(passive, 7, low=-1.0)
     solution = shoal.solve(passive, r)
-    matrix = np.exp(-r.ravel())[:, None] * np.asarray(passive.dense())
+    matrix = np.exp(-r.ravel())[:, None] * matrix_of(passive)
     values, vectors = np.linalg.eig(matrix)
     top = np.argmax(values.real)
     z = np.abs(vectors[:, top].real)
@@ -93,7 +93,7 @@ def test_the_policy_is_optimal_no_other_choice_costs_less(passive):
     gamma = 0.9
     r = costs(passive, 9)
     solution = shoal.solve(passive, r, "discounted", discount=gamma)
-    v, dense = solution.cost_to_go.ravel(), np.asarray(passive.dense())
+    v, dense = solution.cost_to_go.ravel(), matrix_of(passive)
     best = solution.policy()
     rng = np.random.default_rng(1)
     for trial in range(4):
@@ -111,7 +111,7 @@ def test_the_policy_is_optimal_no_other_choice_costs_less(passive):
 @every_passive
 def test_control_costs_are_kl_divergences(passive):
     v = costs(passive, 10, low=-2.0)
-    dense, best = np.asarray(passive.dense()), shoal.policy(v, passive, 0.8)
+    dense, best = matrix_of(passive), shoal.policy(v, passive, 0.8)
     ratio = np.where(best > 0, best / np.where(dense > 0, dense, 1), 1)
     expected = (best * np.log(ratio)).sum(axis=1)
     found = np.asarray(control_cost(jnp.asarray(v), passive, 0.8)).ravel()

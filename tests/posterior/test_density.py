@@ -1,5 +1,6 @@
 """The density against plain loops, and the laws it must keep."""
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -9,7 +10,7 @@ from scipy.stats import gamma, norm
 
 import shoal
 from posterior_problems import SPP, random_transitions, spp_transitions
-from registries import BASES, CIRCLE, PASSIVES, PRIORS, TORUS
+from registries import BASES, CIRCLE, PASSIVES, PRIORS, TORUS, compiled, matrix_of
 from shoal.posterior.curvature import (
     curvature_diagonal,
     curvature_product,
@@ -38,19 +39,18 @@ def test_the_likelihood_agrees_with_a_loop_over_transitions(passive, discount):
     transitions = random_transitions(passive, TORUS)
     density = shoal.Model(TORUS, passive, discount=discount).density(transitions)
     v = np.random.default_rng(3).normal(size=TORUS.shape)
-    expected = loop_likelihood(
-        v.ravel(), np.asarray(passive.dense()), transitions.matrix(), discount
-    )
-    assert np.isclose(density.log_likelihood(jnp.asarray(v)), expected, rtol=1e-12)
+    expected = loop_likelihood(v.ravel(), matrix_of(passive), transitions.matrix(), discount)
+    assert np.isclose(eqx.filter_jit(density.log_likelihood)(jnp.asarray(v)), expected, rtol=1e-12)
 
 
 @every_passive
 def test_a_constant_added_to_the_cost_to_go_changes_no_likelihood(passive):
     density = shoal.Model(TORUS, passive).density(random_transitions(passive, TORUS))
     v = jnp.asarray(np.random.default_rng(4).normal(size=TORUS.shape))
-    here, there = density.log_likelihood(v), density.log_likelihood(v + 500.0)
+    sloped = compiled(jax.value_and_grad, density.log_likelihood)
+    (here, slope), (there, _) = sloped(v), sloped(v + 500.0)
     assert np.isclose(here, there, rtol=1e-12)
-    assert abs(jax.grad(density.log_likelihood)(v).sum()) < 1e-9
+    assert abs(slope.sum()) < 1e-9
 
 
 def test_states_that_were_never_left_do_not_break_the_density_where_nothing_leads():
@@ -110,11 +110,11 @@ def test_dense_sparse_and_structured_passive_dynamics_give_the_same_density():
         shoal.Model(SPP, passive).density(transitions)
         for passive in (structured, dense, sp.csr_array(dense), sp.coo_array(dense))
     ]
+    sloped = [compiled(jax.value_and_grad, density.log_posterior) for density in densities]
     for _ in range(5):
         position = jnp.asarray(rng.normal(scale=2, size=37))
-        heights = [float(density.log_posterior(position)) for density in densities]
+        heights, slopes = zip(*(one(position) for one in sloped), strict=True)
         assert np.ptp(heights) < 1e-10
-        slopes = [np.asarray(jax.grad(d.log_posterior)(position)) for d in densities]
         assert np.allclose(slopes[0], slopes[1:], atol=1e-9)
 
 
@@ -137,7 +137,7 @@ def test_curvature_agrees_with_automatic_second_derivatives(basis, space, discou
     def fall(b):
         return -density.log_likelihood(density.basis.apply(b))
 
-    expected = np.asarray(jax.hessian(fall)(beta))
+    expected = np.asarray(jax.jit(jax.hessian(fall))(beta))
     found = likelihood_curvature(density, beta)
     scale = np.abs(expected).max()
     assert np.allclose(found, expected, atol=1e-10 * scale)
@@ -154,7 +154,7 @@ def test_the_corner_of_the_curvature_agrees_with_automatic_second_derivatives(na
         random_transitions(passive, CIRCLE)
     )
     position = jnp.asarray(np.random.default_rng(2).normal(size=13))
-    hessian = -np.asarray(jax.hessian(density.log_posterior)(position))
+    hessian = -np.asarray(compiled(jax.hessian, density.log_posterior)(position))
     beta = position[:-1]
     edge, corner = joint_corner(density, position, jnp.vdot(beta, beta))
     assert np.allclose(edge, hessian[:-1, -1])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import shoal
+from registries import compiled
 from shoal.passive.family import KnownDynamics
 from shoal.posterior import Density, Hierarchy
 from shoal.posterior.hierarchy import PaperBasis
@@ -91,7 +92,7 @@ def test_the_likelihood_is_that_of_the_known_model_at_the_same_numbers(density, 
 
 def test_the_gradient_is_that_of_finite_differences(density):
     point = some_point(density, 1)
-    slope = np.asarray(jax.grad(density.log_posterior)(point))
+    slope = np.asarray(compiled(jax.grad, density.log_posterior)(point))
     height = jax.jit(lambda at: density.log_posterior(at))  # noqa: PLW0108  (it has no hash)
     for n in range(0, density.dimension, 3):
         step = jnp.zeros(density.dimension).at[n].set(1e-5)
@@ -123,7 +124,7 @@ def test_with_the_papers_prior_it_is_the_papers_posterior(counts):
 
 def test_curvature_agrees_with_automatic_second_derivatives(density):
     xi, hyper = density.split(some_point(density, 6))
-    expected = -jax.hessian(density.log_joint)(xi, hyper)
+    expected = -compiled(jax.hessian, density.log_joint)(xi, hyper)
     assert np.allclose(curvature(density, xi, hyper), expected, rtol=1e-8, atol=1e-6)
 
 
@@ -153,7 +154,7 @@ def test_coordinates_and_positions_are_inverses(density, top):
     assert np.allclose(coordinates.position(jnp.zeros(density.dimension)), around.centre)
     z = some_point(density, 4)
     assert np.allclose(coordinates.inverse(coordinates.position(z)), z, atol=1e-8)
-    jacobian = jax.jacfwd(coordinates.position)
+    jacobian = compiled(jax.jacfwd, coordinates.position)
     here, there = (np.linalg.slogdet(np.asarray(jacobian(x)))[1] for x in (0 * z, z))
     volumes = [float(coordinates.log_volume(x)) for x in (0 * z, z)]
     assert there - here == pytest.approx(volumes[1] - volumes[0], abs=1e-8)

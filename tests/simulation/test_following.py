@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -110,12 +111,13 @@ def test_turns_are_weighted_by_the_policy_of_the_joint_state_they_lead_to(parts,
             FollowPolicy.of(space, passive, np.zeros((1, space.size)), np.zeros(1, int))
         return
     v, discount = rng.normal(size=space.size), 0.9
-    dense = np.asarray(passive.dense())
+    dense = np.asarray(eqx.filter_jit(passive.dense)())
     following = FollowPolicy.of(space, passive, -discount * v[None], np.zeros(1, int))
+    weighed = eqx.filter_jit(following.weighed)
     for seed in range(3):
         view = view_of(seed)
         offset = jnp.asarray(rng.uniform(-0.5, 0.5, 5))
-        log_weight, turns, ends, origin = following.weighed(view, offset, jnp.asarray(0))
+        log_weight, turns, ends, origin = map(np.asarray, weighed(view, offset, jnp.asarray(0)))
         for animal in range(5):
             expected = [
                 loop_weights(space, dense, v, discount, view, float(turn), animal)
@@ -133,14 +135,15 @@ def test_turns_go_all_the_way_round_once(parts):
     following = FollowPolicy.of(
         space, shoal.Uniform().on(space), np.zeros((1, space.size)), np.zeros(1, int)
     )
-    _, turns, *_ = following.weighed(view_of(1), jnp.full(5, 0.3), jnp.asarray(0))
+    _, turns, *_ = eqx.filter_jit(following.weighed)(view_of(1), jnp.full(5, 0.3), jnp.asarray(0))
     spacing = np.diff(np.sort(np.mod(np.asarray(turns[0]), 360.0)))
     np.testing.assert_allclose(spacing, 360.0 / turns.shape[1])
 
 
 def decisions(following, view, count, group=0):
     keys = jax.random.split(jax.random.key(5), count)
-    return jax.vmap(lambda key: following.decide(key, view, jnp.asarray(group)))(keys)
+    one = jax.vmap(lambda key: following.decide(key, view, jnp.asarray(group)))
+    return jax.tree.map(np.asarray, jax.jit(one)(keys))
 
 
 def test_decided_transitions_follow_the_policy():

@@ -186,7 +186,7 @@ def test_the_same_seed_gives_the_same_group_whoever_is_simulated_beside_it():
 
 def test_batches_are_cut_without_a_trace(monkeypatch):
     whole = lived(replicates=5)
-    monkeypatch.setattr("shoal.simulation.batches.MOST", 2 * 5 * 21)
+    monkeypatch.setattr("shoal.simulation.batches.MOST", 2 * 5 * 25)
     seen = []
     cut = lived(replicates=5, progress=lambda *report: seen.append(report))
     for one, other in zip(whole, cut, strict=True):

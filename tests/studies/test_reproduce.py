@@ -15,7 +15,7 @@ from matplotlib.image import imread
 from typer.testing import CliRunner
 
 import shoal
-from cli.test_commands import run
+from cli.speaking import spoken
 from shoal.cli.main import app
 from shoal.errors import InputError
 from shoal.studies.claims import MARKS, UNTESTABLE
@@ -155,10 +155,10 @@ def test_words_that_do_not_fit_together_are_refused_before_any_work(tmp_path):
         with pytest.raises(InputError, match=said):
             ReproduceSettings(**words)
     lost = ("guppies", "--data", tmp_path / "none", "--target", "1,1")
-    done = run("reproduce", *lost, "--quick", "--out", tmp_path / "out", timeout=60)
-    assert done.returncode == 2
-    assert "there is no" in done.stderr
-    assert done.stderr.count("\n") == 1
+    done = spoken("reproduce", *lost, "--quick", "--out", tmp_path / "out")
+    assert done.status == 2
+    assert "there is no" in done.err
+    assert done.err.count("\n") == 1
 
 
 def loaded(folder, study):

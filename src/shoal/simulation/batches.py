@@ -68,7 +68,7 @@ def run_designs(
     done = 0
     for kind, mine in _alike(jobs, course.apart).items():
         animals = max(len(job[2].members) for job in mine)
-        steps = max(job[2].steps for job in mine)
+        steps = _program_steps(max(job[2].steps for job in mine))
         size = max(1, min(len(mine), MOST // (animals * (steps + 1))))
         arena, fps = mine[0][2].arena, mine[0][2].fps
         members = names if names is not None else tuple(str(n) for n in range(animals))
@@ -83,6 +83,20 @@ def run_designs(
             yield from _apart(part, jax.tree.map(np.asarray, run))
             done += len(part)
             report("simulating", done, len(jobs))
+
+
+def _program_steps(steps: int) -> int:
+    """Steps that a program has room for, so that lengths that are near each other share one.
+
+    It stops after those that are needed.
+
+    >>> [_program_steps(steps) for steps in (1, 40, 100, 1000)]
+    [16, 48, 128, 1024]
+    """
+    room = 16
+    while room < steps:
+        room = room * 3 // 2 if room & (room - 1) == 0 else room // 3 * 4
+    return room
 
 
 def _shared_names(designs: Sequence[Design]) -> tuple[str, ...] | None:
