@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+import xarray as xr
 from hypothesis import settings
 from jaxtyping import install_import_hook
 
@@ -23,6 +24,7 @@ os.environ |= {
 """Compiled programs are kept for the other files and for the commands that tests start."""
 
 keep_programs(shortest=0.0)
+xr.set_options(use_numbagg=False)  # which would compile every reduction, for many seconds
 
 MAPS = Path("/proc/self/maps")
 MOST_MAPS = 25_000

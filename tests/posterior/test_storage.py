@@ -26,13 +26,13 @@ MODELS = {
     "user's own": shoal.Model(TORUS, Lazy(shape=TORUS.shape)),
     "fixed prior": shoal.Model(MIXED, shoal.Uniform(), prior=shoal.Prior("fixed", value=2.0)),
     **{
-        f"basis {name}": shoal.Model(space, shoal.Uniform(), basis)
-        for name, (basis, space) in BASES.items()
+        f"basis {type(basis).__name__}": shoal.Model(space, shoal.Uniform(), basis)
+        for basis, space in BASES.values()  # the last of each kind
     },
 }
 
 
-APPROXIMATED = ("walk", "sparse", "fixed prior", "basis smooth")
+APPROXIMATED = ("walk", "sparse", "fixed prior", "basis Smooth")
 """Models with draws; of the others the most probable costs are enough."""
 
 
