@@ -3,6 +3,7 @@
 import os
 import sys
 import threading
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -21,11 +22,10 @@ def kept(tmp_path, monkeypatch):
     """This process keeps its programs in a folder of its own, and what was before comes back."""
     monkeypatch.delenv("JAX_COMPILATION_CACHE_DIR", raising=False)
     monkeypatch.setenv("SHOAL_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(compiling, "SHORTEST", 0.0)
     for name in ("_cache", "_cache_initialized"):
         monkeypatch.setattr(jaxs, name, getattr(jaxs, name))
     before = jax.config.jax_persistent_cache_min_compile_time_secs
-    yield keep_programs
+    yield partial(keep_programs, shortest=0.0)
     jax.config.update("jax_persistent_cache_min_compile_time_secs", before)
 
 
@@ -170,6 +170,31 @@ def test_where_programs_are_kept_is_the_users_to_say(tmp_path, monkeypatch):
     assert folder.stat().st_mode & 0o077 == 0
     monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", str(tmp_path))
     assert keeping().folder is None and "JAX_COMPILATION_CACHE_DIR" in keeping().reason
+
+
+@pytest.mark.parametrize(
+    ("release", "before", "after"),
+    [
+        ("0.10.2", None, compiling.OLDER_WAY),
+        ("0.10.9", "--xla_dump_to=x", f"--xla_dump_to=x {compiling.OLDER_WAY}"),
+        ("0.10.2", "--xla_cpu_use_fusion_emitters=true", "--xla_cpu_use_fusion_emitters=true"),
+        ("0.11.0", "", ""),
+        ("1.0.10.3", None, None),
+    ],
+)
+def test_programs_are_made_quickly_where_xla_knows_how(release, before, after, monkeypatch):
+    monkeypatch.setattr(compiling, "version", lambda _: release)
+    monkeypatch.setenv("XLA_FLAGS", "")
+    if before is None:
+        monkeypatch.delenv("XLA_FLAGS")
+    else:
+        monkeypatch.setenv("XLA_FLAGS", before)
+    compiling.compile_quickly()
+    assert os.environ.get("XLA_FLAGS") == after
+
+
+def test_the_installed_xla_is_one_that_knows_how():
+    assert compiling.version("jaxlib").startswith(compiling.KNOWN_SERIES)
 
 
 def test_the_name_of_the_folder_follows_the_processor(monkeypatch):
