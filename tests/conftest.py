@@ -17,6 +17,7 @@ install_import_hook("shoal", "typechecker.checked")
 from examples import QUICKLY_COMPILED  # noqa: E402  (they import shoal, which is checked now)
 from shoal.cli.compiling import keep_programs  # noqa: E402
 
+os.environ.pop("JAX_COMPILATION_CACHE_DIR", None)  # ours is there instead
 os.environ |= {
     "SHOAL_CACHE": str(Path(__file__).parents[1] / ".cache"),
     "XLA_FLAGS": QUICKLY_COMPILED,

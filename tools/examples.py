@@ -181,7 +181,8 @@ def environment() -> dict[str, str]:
 
     What was compiled for tests, or for another page, is not compiled again.
     """
-    return os.environ | {
+    kept = {name: word for name, word in os.environ.items() if name != "JAX_COMPILATION_CACHE_DIR"}
+    return kept | {
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
         "RETICULATE_PYTHON": sys.executable,
         "MPLBACKEND": "agg",
