@@ -1,24 +1,16 @@
 """``shoal explore``."""
 
-from typing import Annotated
+from functools import partial
+from typing import Annotated, Any
 
 import typer
 
+from shoal.cli.options import with_options
 from shoal.cli.output import look_at
-from shoal.cli.simulating import (
-    ARENA,
-    CONFIG,
-    FIT,
-    FIT_CONFIG,
-    GROUP,
-    SEED,
-    SPEED,
-    TRACKS,
-    WALLS,
-    choices_of,
-)
+from shoal.cli.simulating import CONFIG, FIT, STARTS, WORLDS, choices_of
 
 
+@partial(with_options, more={"show": STARTS | WORLDS})
 def explore(
     fit: FIT = None,
     config: CONFIG = None,
@@ -28,14 +20,8 @@ def explore(
         typer.Option(min=0, max=65535, help="On 127.0.0.1.", show_default="any free one"),
     ] = None,
     show: Annotated[bool, typer.Option("--open/--no-open", help="Open a browser.")] = True,
-    seed: SEED = None,
-    tracks: TRACKS = None,
-    fit_config: FIT_CONFIG = None,
-    group: GROUP = None,
-    speed: SPEED = None,
-    arena: ARENA = None,
-    walls: WALLS = None,
     progress: bool | None = None,
+    **shared: Any,
 ) -> None:
     """The report, live: other draws, rules, speeds and discounts, two fits side by side.
 
@@ -43,7 +29,7 @@ def explore(
 
     Example:  shoal explore fit.nc --tracks guppies.csv --against other.nc
     """
-    said = {name: value for name, value in locals().items() if name != "show"}
+    said = dict(locals())
     from shoal.explorer import Explorer  # noqa: PLC0415  (loads JAX only when needed)
     from shoal.studies.moving_choices import ExploreChoices  # noqa: PLC0415
     from shoal.studies.reporting import explored  # noqa: PLC0415

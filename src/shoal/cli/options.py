@@ -179,9 +179,24 @@ def with_reading_options(command: F) -> F:
     command
         Has ``tracks``, ``out`` and ``config``, options of its own, and ``**reading``.
     """
-    own = [p for p in signature(command).parameters.values() if p.kind is not p.VAR_KEYWORD]
-    after = [p.name for p in own].index("config") + 1
-    shown = [*own[:after], *_parameters(STATES), *own[after:], *_parameters(READING)]
+    return with_options(command, {"config": STATES, "reading": READING})
+
+
+def with_options(command: F, more: dict[str, dict[str, Any]]) -> F:
+    """Let a command take further options, all of which it finds in its last, ``**`` parameter.
+
+    Parameters
+    ----------
+    command
+        Has options of its own, and the ``**`` parameter.
+    more
+        Options by name, and after which of the command's own they are listed; after the ``**``
+        parameter is at the end.
+    """
+    shown = []
+    for own in signature(command).parameters.values():
+        shown += [own] if own.kind is not own.VAR_KEYWORD else []
+        shown += _parameters(more.get(own.name, {}))
     made: Any = command
     made.__signature__ = signature(command).replace(parameters=shown)
     made.__annotations__ = {p.name: p.annotation for p in shown} | {"return": None}

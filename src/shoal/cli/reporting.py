@@ -1,30 +1,19 @@
 """``shoal report``."""
 
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from shoal.cli import completing
 from shoal.cli.answering import Answer, places
+from shoal.cli.options import with_options
 from shoal.cli.output import look_at
-from shoal.cli.simulating import (
-    ARENA,
-    CONFIG,
-    FIT,
-    FIT_CONFIG,
-    GROUP,
-    REACH,
-    SEED,
-    SPEED,
-    STOP,
-    TARGET,
-    TRACKS,
-    WALLS,
-    choices_of,
-)
+from shoal.cli.simulating import CONFIG, ENDS, FIT, STARTS, WORLDS, choices_of
 
 
+@partial(with_options, more={"draws": STARTS, "show": WORLDS | ENDS})
 def report(
     fit: FIT = None,
     out: Annotated[Path, typer.Option(help="Where to write the page.")] = Path("report.html"),
@@ -45,24 +34,15 @@ def report(
             autocompletion=completing.DRAWS,
         ),
     ] = None,
-    seed: SEED = None,
     show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
-    tracks: TRACKS = None,
-    fit_config: FIT_CONFIG = None,
-    group: GROUP = None,
-    speed: SPEED = None,
-    arena: ARENA = None,
-    walls: WALLS = None,
-    stop: STOP = None,
-    target: TARGET = None,
-    reach: REACH = None,
     progress: bool | None = None,
+    **shared: Any,
 ) -> Answer:
     """One HTML page about a fit: costs, policy, groups in motion, checks, settings.
 
     Example:  shoal report fit.nc --tracks guppies.csv --out report.html
     """
-    said = {name: value for name, value in locals().items() if name != "show"}
+    said = dict(locals())
     from shoal.studies.moving import MovingSettings  # noqa: PLC0415  (loads JAX only when needed)
     from shoal.studies.moving_choices import ReportChoices  # noqa: PLC0415
     from shoal.studies.records import reported  # noqa: PLC0415

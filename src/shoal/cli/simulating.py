@@ -1,5 +1,6 @@
 """``shoal simulate`` and ``shoal predict``."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -7,7 +8,7 @@ import typer
 
 from shoal.cli import completing
 from shoal.cli.answering import Answer, Rows, places
-from shoal.cli.options import chosen
+from shoal.cli.options import chosen, with_options
 from shoal.errors import InputError
 
 WORLD = "The world they move in"
@@ -20,71 +21,85 @@ FIT = Annotated[
 CONFIG = Annotated[
     Path | None, typer.Option(help="A TOML file of choices; the TOML file of a fit will do, too.")
 ]
-FIT_CONFIG = Annotated[
-    Path | None,
-    typer.Option(help="The TOML file of the fit; else the one beside it.", rich_help_panel=START),
-]
-TRACKS = Annotated[
-    str | None,
-    typer.Option(
-        help="Tracks to start from; else those the fit was made from.", rich_help_panel=START
-    ),
-]
-GROUP = Annotated[
-    str | None, typer.Option(help="Only this group; else all.", rich_help_panel=START)
-]
-SEED = Annotated[
-    int | None,
-    typer.Option(min=0, help="The same seed gives the same result.", show_default="1"),
-]
-SPEED = Annotated[
-    str | None,
-    typer.Option(
-        help="A number per second, constant, observed or gamma.",
-        show_default="observed",
-        autocompletion=completing.SPEED,
-        rich_help_panel=WORLD,
-    ),
-]
-ARENA = Annotated[
-    str | None,
-    typer.Option(
-        help="left,bottom,right,top; circle:x,y,radius; periodic:left,bottom,right,top; unbounded.",
-        show_default="that of the tracks",
-        rich_help_panel=WORLD,
-    ),
-]
-WALLS = Annotated[
-    str | None,
-    typer.Option(
-        help="reflect or slide.",
-        show_default="reflect",
-        autocompletion=completing.WALLS,
-        rich_help_panel=WORLD,
-    ),
-]
-STOP = Annotated[
-    str | None,
-    typer.Option(
-        help="End when one, or all, are at the target.",
-        autocompletion=completing.STOP,
-        rich_help_panel=WORLD,
-    ),
-]
-TARGET = Annotated[
-    str | None,
-    typer.Option(
-        help="Of --stop: X,Y or GROUP=X,Y;…", show_default="that of the fit", rich_help_panel=WORLD
-    ),
-]
-REACH = Annotated[
-    float | None,
-    typer.Option(
-        help="How near is there.", show_default="as near as one came", rich_help_panel=WORLD
-    ),
-]
+STARTS: dict[str, Any] = {
+    "seed": Annotated[
+        int | None,
+        typer.Option(min=0, help="The same seed gives the same result.", show_default="1"),
+    ],
+    "tracks": Annotated[
+        str | None,
+        typer.Option(
+            help="Tracks to start from; else those the fit was made from.", rich_help_panel=START
+        ),
+    ],
+    "fit_config": Annotated[
+        Path | None,
+        typer.Option(
+            help="The TOML file of the fit; else the one beside it.", rich_help_panel=START
+        ),
+    ],
+    "group": Annotated[
+        str | None, typer.Option(help="Only this group; else all.", rich_help_panel=START)
+    ],
+}
+"""What a simulation begins with; every command about groups in motion has these."""
+
+WORLDS: dict[str, Any] = {
+    "speed": Annotated[
+        str | None,
+        typer.Option(
+            help="A number per second, constant, observed or gamma.",
+            show_default="observed",
+            autocompletion=completing.SPEED,
+            rich_help_panel=WORLD,
+        ),
+    ],
+    "arena": Annotated[
+        str | None,
+        typer.Option(
+            help="left,bottom,right,top; circle:x,y,radius; periodic:left,bottom,right,top; "
+            "unbounded.",
+            show_default="that of the tracks",
+            rich_help_panel=WORLD,
+        ),
+    ],
+    "walls": Annotated[
+        str | None,
+        typer.Option(
+            help="reflect or slide.",
+            show_default="reflect",
+            autocompletion=completing.WALLS,
+            rich_help_panel=WORLD,
+        ),
+    ],
+}
+ENDS: dict[str, Any] = {
+    "stop": Annotated[
+        str | None,
+        typer.Option(
+            help="End when one, or all, are at the target.",
+            autocompletion=completing.STOP,
+            rich_help_panel=WORLD,
+        ),
+    ],
+    "target": Annotated[
+        str | None,
+        typer.Option(
+            help="Of --stop: X,Y or GROUP=X,Y;…",
+            show_default="that of the fit",
+            rich_help_panel=WORLD,
+        ),
+    ],
+    "reach": Annotated[
+        float | None,
+        typer.Option(
+            help="How near is there.", show_default="as near as one came", rich_help_panel=WORLD
+        ),
+    ],
+}
 
 
+@partial(with_options, more={"replicates": STARTS, "fps": WORLDS | ENDS})
 def simulate(
     fit: FIT = None,
     out: Annotated[Path, typer.Option(help="Where to write the tracks: .csv or .parquet.")] = Path(
@@ -114,10 +129,6 @@ def simulate(
     replicates: Annotated[
         int | None, typer.Option(help="Groups from each start.", show_default="1")
     ] = None,
-    seed: SEED = None,
-    tracks: TRACKS = None,
-    fit_config: FIT_CONFIG = None,
-    group: GROUP = None,
     release: Annotated[
         str | None,
         typer.Option(
@@ -126,12 +137,6 @@ def simulate(
         ),
     ] = None,
     fps: Annotated[float | None, typer.Option(help="Of a release.", rich_help_panel=START)] = None,
-    speed: SPEED = None,
-    arena: ARENA = None,
-    walls: WALLS = None,
-    stop: STOP = None,
-    target: TARGET = None,
-    reach: REACH = None,
     video: Annotated[
         str | None,
         typer.Option(help="Also a video of the first group: .mp4 or .gif.", rich_help_panel=FILM),
@@ -157,6 +162,7 @@ def simulate(
         typer.Option(help="Times faster than life.", show_default="1.0", rich_help_panel=FILM),
     ] = None,
     progress: bool | None = None,
+    **shared: Any,
 ) -> Answer:
     """Let a group live by a fit: tracks, and a video.
 
@@ -188,6 +194,7 @@ def simulate(
     return Answer(simulated(groups, choices, written), [*shown, *places(written)])
 
 
+@partial(with_options, more={"draws": STARTS | WORLDS | ENDS})
 def predict(
     fit: FIT = None,
     out: Annotated[Path, typer.Option(help="The page; its figure and table go beside it.")] = Path(
@@ -205,17 +212,8 @@ def predict(
             autocompletion=completing.DRAWS,
         ),
     ] = None,
-    seed: SEED = None,
-    tracks: TRACKS = None,
-    fit_config: FIT_CONFIG = None,
-    group: GROUP = None,
-    speed: SPEED = None,
-    arena: ARENA = None,
-    walls: WALLS = None,
-    stop: STOP = None,
-    target: TARGET = None,
-    reach: REACH = None,
     progress: bool | None = None,
+    **shared: Any,
 ) -> Answer:
     """Do groups simulated from a fit move like the observed ones? A page with the answer.
 
@@ -239,11 +237,20 @@ def predict(
 
 
 def choices_of(kind: Any, said: dict[str, Any]) -> Any:
-    """What was said, and what a file chooses: of this command, or of the fit."""
+    """What was said, and what a file chooses: of this command, or of the fit.
+
+    Parameters
+    ----------
+    kind
+        What the command chooses.
+    said
+        As the command received it, its ``shared`` options included.
+    """
     from shoal.studies.moving_choices import of_a_fit  # noqa: PLC0415
 
     config = said["config"]
-    own = {name: value for name, value in said.items() if name not in ("out", "config", "progress")}
+    apart = ("out", "config", "progress", "show", "shared")
+    own = {name: value for name, value in said.items() if name not in apart} | said["shared"]
     if own["fit_config"] is not None:
         own["fit_config"] = str(own["fit_config"])
     if config is not None and of_a_fit(config):
