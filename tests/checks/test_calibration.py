@@ -120,7 +120,7 @@ def test_users_of_mean_field_intervals_are_warned():
     assert any("Pareto k̂" in sentence for sentence in found.sentences())
     counts = shoal.count_transitions([np.arange(50) % 9], walking().space)
     notes = walking().fit(counts, "advi", draws=50, progress=False).diagnostics().notes
-    assert any("Mean-field intervals leave out" in note for note in notes)
+    assert any("It leaves out how unknowns hang together" in note for note in notes)
 
 
 def test_learned_dynamics_and_smoothness_are_calibrated_too():

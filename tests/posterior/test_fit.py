@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from scipy.stats import norm
 
 import shoal
 from posterior_problems import random_transitions
 from registries import NUMBERED, TORUS, random_graph
-from shoal.posterior.diagnostics import diagnose, pareto_k
+from shoal.posterior.diagnostics import diagnose
 
 
 def test_a_transition_that_cannot_happen_passively_is_named_with_its_count():
@@ -89,21 +88,6 @@ def test_a_basis_that_does_not_reach_an_observed_state_is_refused_with_the_state
 def test_a_basis_that_is_none_is_refused():
     with pytest.raises(shoal.InputError, match="a basis is Identity"):
         shoal.Model(NUMBERED, shoal.Uniform(), basis="bisquare")
-
-
-def test_pareto_k_is_that_of_the_known_tail():
-    """A normal of sd s for a standard normal: the ratio's tail has index 1 − s²."""
-    rng = np.random.default_rng(0)
-    for sd, expected in ((0.5, 0.75), (0.8, 0.36)):
-        x = rng.normal(scale=sd, size=(4, 4000))
-        statistics = {
-            "log_posterior": norm.logpdf(x),
-            "log_approximation": norm.logpdf(x, scale=sd),
-        }
-        assert abs(pareto_k(statistics) - expected) < 0.2
-    wide = rng.normal(scale=2.0, size=(4, 4000))
-    bounded = {"log_posterior": norm.logpdf(wide), "log_approximation": norm.logpdf(wide, scale=2)}
-    assert pareto_k(bounded) < 0
 
 
 def fitted(method, draws=200, passive=None):

@@ -117,10 +117,10 @@ def test_folds_in_time_of_one_sequence_come_out_exactly():
 
 
 def test_a_lag_longer_than_a_run_is_not_trained_across_it():
-    counts = shoal.count_transitions([[i % 15 for i in range(30)]], NUMBERED, lag=8)
-    training, held_out = counts.folds(11)[5]
-    assert held_out.records.frame.tolist() == [10, 11]
-    assert training.records.frame.tolist() == [0, 1, *range(12, 22)]
+    counts = shoal.count_transitions([[i % 15 for i in range(60)]], NUMBERED, lag=8)
+    training, held_out = counts.folds(7)[3]
+    assert held_out.records.frame.tolist() == [24]
+    assert training.records.frame.tolist() == [0, 8, 32, 40, 48]
 
 
 def test_one_group_or_one_animal_is_left_out_at_a_time():

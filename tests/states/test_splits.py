@@ -40,7 +40,7 @@ def test_records_agree_with_a_plain_loop():
     lag, expected = 2, Counter()
     for one in tracks:
         states, _ = shoal.states.track_states(one, TURNS)
-        for frame in range(len(states) - lag):
+        for frame in range(0, len(states) - lag, lag):
             for animal, name in enumerate(one.members):
                 start, end = int(states[frame, animal]), int(states[frame + lag, animal])
                 if start >= 0 and end >= 0:
@@ -116,9 +116,10 @@ def test_ten_fish_in_119_frames_split_as_it_should_be(share):
 def test_at_a_longer_lag_more_straddle():
     counts = shoal.count_transitions(np.zeros((10, 119), dtype=int), NUMBERED, lag=5)
     earlier, later = counts.split_time(2 / 3)
-    assert (earlier.total, later.total) == (10 * (79 - 5), 10 * (40 - 5))
+    # of frames 0, 5, …, 110: those before 72, and those from 77 on
+    assert (earlier.total, later.total) == (10 * 15, 10 * 7)
     assert earlier.lag == later.lag == 5
-    assert counts.total - earlier.total - later.total == 10 * 5
+    assert counts.total - earlier.total - later.total == 10
 
 
 def test_every_group_is_cut_at_its_own_time():
@@ -231,7 +232,7 @@ def test_what_has_the_wrong_type_is_named():
     with pytest.raises(shoal.InputError, match="share between 0 and 1 or a list of labels, got No"):
         splitting.by_groups(records, None)
     with pytest.raises(shoal.InputError, match=r"blocks are a whole number, 2 or more; got 2\.5"):
-        splitting.block_of(records, 2.5)
+        splitting.block_of(records, 1, 2.5)
     with pytest.raises(shoal.InputError, match="'time', 'group' or 'individual'; got 'day'"):
         splitting.folds_of(records, 1, 2, "day", 0)
     earlier, later = splitting.by_time(ONE.records, 1, Fraction(1, 2))
@@ -239,7 +240,7 @@ def test_what_has_the_wrong_type_is_named():
 
 
 def test_a_fold_with_nothing_to_train_on_is_refused():
-    counts = shoal.count_transitions([[0] * 6], NUMBERED, lag=4)
+    counts = shoal.count_transitions([[0] * 9], NUMBERED, lag=4)
     with pytest.raises(shoal.InputError, match="fold 2 of 2 by time leaves none to train on"):
         counts.folds(2)
 
@@ -263,3 +264,18 @@ def test_counts_that_know_no_times_are_not_split(split, tmp_path):
             split(counts)
     with pytest.raises(shoal.InputError, match="no transitions to split"):
         split(shoal.count_transitions([[0]], NUMBERED))
+
+
+def test_blocks_are_five_lags_long_or_longer():
+    counts = shoal.count_transitions(np.zeros((3, 401), dtype=int), NUMBERED, lag=8)
+    frames = [part.records.frame for part in counts.blocks()]
+    assert len(frames) == 9, "of 393 frames"
+    assert min(np.ptp(frame) for frame in frames) >= 4 * 8
+
+
+@pytest.mark.parametrize("lag", [1, 2, 5])
+def test_transitions_of_an_animal_do_not_overlap(lag):
+    counts = shoal.count_transitions([np.arange(31) % 15], NUMBERED, lag=lag)
+    begun = np.sort(counts.records.frame)
+    assert np.all(np.diff(begun) >= lag)
+    assert counts.total == 30 // lag

@@ -52,8 +52,8 @@ def test_the_dynamics_that_moved_the_animals_are_chosen(monkeypatch):
 def test_few_transitions_choose_nothing():
     space = turning_space()
     chosen = choose_passive(shoal.count_transitions([[0, 9, 18] * 10], space), silent)
-    assert chosen.passive == shoal.TurnCoupled()
-    assert chosen.sentence == "turn-coupled: 29 transitions are too few to hold some out"
+    assert chosen.passive == shoal.RandomWalk((shoal.Unknown(20.0, 4.0),) * 2)
+    assert chosen.sentence == "a walk of learned sd: 29 transitions are too few to hold some out"
     assert chosen.scores == {}
 
 
@@ -116,7 +116,7 @@ class Told:
         return Fitted()
 
 
-def counting(frames=90, animals=20):
+def counting(frames=300, animals=20):
     """Counts at any lag of animals that go anywhere."""
     states = np.random.default_rng(1).integers(0, 5, (animals, frames))
     return lambda lag: shoal.count_transitions(list(states), FIVE, lag=lag)
@@ -154,10 +154,10 @@ def test_where_costs_gain_nothing_for_sure_the_lag_is_one(monkeypatch):
 
 def test_lags_end_where_transitions_are_too_few(monkeypatch):
     monkeypatch.setattr(choosing, "Model", Told({lag: (0.5 * lag**2, 0.01) for lag in LAGS}))
-    found = choose_lag(counting(frames=25, animals=12), 10.0, silent)
-    # 12 × (25 − lag) transitions: 204 at a lag of 8, 144 at 13
-    assert [int(row["lag (frames)"]) for row in found.rows] == [1, 2, 3, 5, 8]
-    assert found.lag == 8
+    found = choose_lag(counting(frames=25, animals=40), 10.0, silent)
+    # 40 × ⌊24 / lag⌋ transitions: 320 at a lag of 3, 160 at 5
+    assert [int(row["lag (frames)"]) for row in found.rows] == [1, 2, 3]
+    assert found.lag == 3
 
 
 def test_tracks_without_any_transition_are_refused_in_words():

@@ -26,6 +26,12 @@ from shoal.states import Axis, Circular, Folded, Numbered, StateSpace
 KERNELS = {"matern-3/2": 1.5, "matern-5/2": 2.5, "squared-exponential": math.inf}
 """ν of each kernel."""
 
+MAIN_ORDER, JOINT_ORDER = 18, 6
+"""Waves round a circle at the most, of an axis by itself and where axes act together."""
+
+LOST_SHARE = 0.05
+"""Of an effect's variance, that functions may lose at the shortest length."""
+
 LONGER = 1.5
 """Cosines on an interval belong to one that is so much longer: their slope is free at its ends."""
 
@@ -39,7 +45,9 @@ class Smooth:
     kernel
         ``"matern-5/2"``, ``"matern-3/2"`` (rougher) or ``"squared-exponential"`` (smoother).
     order
-        The highest number of waves round a circle; intervals have twice as many half waves.
+        The highest number of waves round a circle; intervals have twice as many half waves. By
+        default as many as the bins can show (18 at the most) for each axis by itself, and 6 where
+        axes act together.
     interactions
         How many axes may act together at most; 1 for main effects alone.
     scale
@@ -49,16 +57,23 @@ class Smooth:
         The prior median of the length-scale of each axis, within a factor of 2 two times in three:
         by default 60° on circles and a quarter of an interval. One for all or one for each.
 
+    Notes
+    -----
+    Waves of a given order cannot follow costs that change over short lengths. Lengths are therefore
+    bounded from below, where the waves would lose more than a twentieth of an effect's variance:
+    ``shortest_length`` says where that is (8° with 18 waves, 24° with 6). Where axes act together
+    the bound is that of the axes by themselves, and finer detail than 6 waves is left out.
+
     Examples
     --------
     >>> import shoal
     >>> space = shoal.StateSpace(shoal.Circular("local"), shoal.Circular("target"))
     >>> shoal.Smooth().on(space).count
-    168
+    214
     """
 
     kernel: str = "matern-5/2"
-    order: Any = 6
+    order: Any = None
     interactions: Any = 2
     scale: Any = 1.0
     length: Any = None
@@ -68,6 +83,8 @@ class Smooth:
         if self.kernel not in KERNELS:
             raise InputError(f"a kernel is one of {', '.join(KERNELS)}; got {self.kernel!r}")
         for name, value in (("order", self.order), ("interactions", self.interactions)):
+            if value is None and name == "order":
+                continue
             if not hasattr(value, "__index__") or value < 1:
                 raise InputError(f"the {name} of smooth costs is 1 or more, got {value!r}")
         lengths = self.length if isinstance(self.length, tuple | list) else (self.length,)
@@ -85,12 +102,16 @@ class Smooth:
 
     def scaled(self, space: StateSpace) -> "SmoothBasis":
         """The basis with its unknowns."""
-        functions = [_functions(axis, int(self.order)) for axis in space.axes]
+        alone = MAIN_ORDER if self.order is None else int(self.order)
+        joint = JOINT_ORDER if self.order is None else int(self.order)
+        functions = [_functions(axis, alone) for axis in space.axes]
         with_one = [np.column_stack([np.ones(len(f)), f]) for f, _ in functions]
         count = len(space.axes)
         used = np.indices([matrix.shape[1] for matrix in with_one]).reshape(count, -1) > 0
         together = used.sum(axis=0)
-        kept = np.flatnonzero((together >= 1) & (together <= int(self.interactions)))
+        coarse = _all_coarse(space.axes, functions, joint)
+        wanted = (together == 1) | ((together > 1) & coarse)
+        kept = np.flatnonzero(wanted & (together <= int(self.interactions)))
         subsets = [
             subset
             for size in range(1, min(count, int(self.interactions)) + 1)
@@ -101,6 +122,18 @@ class Smooth:
         lengths = self.length if isinstance(self.length, tuple) else (self.length,) * count
         if len(lengths) != count:
             raise InputError(f"{len(lengths)} lengths for {count} axes: give one for each")
+        medians = [_length(axis, given) for axis, given in zip(space.axes, lengths, strict=True)]
+        floors = [
+            shortest_length(waves, (f**2).mean(axis=0), KERNELS[self.kernel], median)
+            for (f, waves), median in zip(functions, medians, strict=True)
+        ]
+        for axis, floor, median in zip(space.axes, floors, medians, strict=True):
+            if floor >= median:
+                raise InputError(
+                    f"{axis.name} has too few bins or too low an order for a length of "
+                    f"{median:g} {axis.unit}: the shortest that can be followed is {floor:.3g}; "
+                    "give a longer length, a higher order or more bins"
+                )
         return SmoothBasis(
             map=SomeColumnsMap.of(PerAxisMap.of(*with_one), kept),
             effect=jnp.asarray(effect),
@@ -108,9 +141,8 @@ class Smooth:
             squares=tuple(jnp.asarray((f**2).mean(axis=0)) for f, _ in functions),
             subsets=tuple(subsets),
             axes=space.names,
-            medians=tuple(
-                _length(axis, given) for axis, given in zip(space.axes, lengths, strict=True)
-            ),
+            medians=tuple(medians),
+            floors=tuple(floors),
             measured=tuple(not isinstance(axis, Numbered) for axis in space.axes),
             smoothness=KERNELS[self.kernel],
             mean_scale=float(self.scale),
@@ -128,6 +160,8 @@ class SmoothBasis(ScaledBasis):
         Of each axis's functions: radians per unit, and the mean square over the bins.
     subsets
         The axes of each effect.
+    medians, floors
+        Of each axis's length: its prior median, and the shortest that the functions can follow.
     """
 
     effect: Int[Array, " n"]
@@ -136,6 +170,7 @@ class SmoothBasis(ScaledBasis):
     subsets: tuple[tuple[int, ...], ...] = eqx.field(static=True)
     axes: tuple[str, ...] = eqx.field(static=True)
     medians: tuple[float, ...] = eqx.field(static=True)
+    floors: tuple[float, ...] = eqx.field(static=True)
     measured: tuple[bool, ...] = eqx.field(static=True)
     smoothness: float = eqx.field(static=True)
     mean_scale: float = eqx.field(static=True)
@@ -149,35 +184,75 @@ class SmoothBasis(ScaledBasis):
         return (*(f"scale of {w}" for w in scales), *(f"length of {w}" for w in lengths))
 
     def values(self, u: Float[Array, " k"]) -> Float[Array, " k"]:
-        """Scales in nats (exponential), lengths in the axes' units (log-normal)."""
+        """Scales in nats (exponential), lengths in the axes' units (log-normal above a floor)."""
         count = len(self.subsets)
         scales = -self.mean_scale * log_ndtr(-u[:count])
-        medians = [m for m, has in zip(self.medians, self.measured, strict=True) if has]
-        lengths = jnp.asarray(medians) * jnp.exp(math.log(2.0) * u[count:])
-        return jnp.concatenate([scales, lengths])
+        pairs = zip(self.medians, self.floors, self.measured, strict=True)
+        medians, floors = np.array([pair[:2] for pair in pairs if pair[2]]).reshape(-1, 2).T
+        free = np.sqrt(medians**2 - floors**2) * jnp.exp(math.log(2.0) * u[count:])
+        return jnp.concatenate([scales, jnp.sqrt(floors**2 + free**2)])
 
     def amplitude(self, u: Float[Array, " k"]) -> Float[Array, " n"]:
-        """The scale of each effect times the shares of its axes' functions."""
+        """The scale of each effect times the root of each function's share of its variance."""
         values = self.values(u)
         scales, lengths = values[: len(self.subsets)], list(values[len(self.subsets) :])
-        grid = jnp.ones((1,) * len(self.axes))
+        density, square = jnp.ones((1,) * len(self.axes)), jnp.ones((1,) * len(self.axes))
         for n, has in enumerate(self.measured):
-            share = self._share(n, lengths.pop(0)) if has else self._share(n, None)
-            whole = jnp.concatenate([jnp.ones(1), jnp.sqrt(share)])
-            grid = grid * whole.reshape([-1 if m == n else 1 for m in range(len(self.axes))])
-        return scales[self.effect] * grid.ravel()[self.map.places]  # type: ignore[attr-defined]
+            own = spectral_density(
+                self.frequencies[n], lengths.pop(0) if has else 0.0, self.smoothness
+            )
+            shape = [-1 if m == n else 1 for m in range(len(self.axes))]
+            density = density * jnp.concatenate([jnp.ones(1), own]).reshape(shape)
+            square = square * jnp.concatenate([jnp.ones(1), self.squares[n]]).reshape(shape)
+        places = self.map.places  # type: ignore[attr-defined]
+        density, square = density.ravel()[places], square.ravel()[places]
+        whole = jnp.zeros(len(self.subsets)).at[self.effect].add(density * square)
+        return scales[self.effect] * jnp.sqrt(density / whole[self.effect])
 
-    def _share(self, axis: int, length: Float[Array, ""] | None) -> Float[Array, " functions"]:
-        """Of each function in an effect of variance 1 over the bins: the spectral density."""
-        waves, square = self.frequencies[axis], self.squares[axis]
-        if length is None:
-            density = jnp.ones_like(square)
-        elif math.isinf(self.smoothness):
-            density = jnp.exp(-0.5 * (waves * length) ** 2)
-        else:
-            nu = self.smoothness
-            density = (1 + (waves * length) ** 2 / (2 * nu)) ** (-nu - 0.5)
-        return density / jnp.vdot(density, square)
+
+def spectral_density(waves: Any, length: Any, smoothness: float) -> Any:
+    """How much variance a kernel of this length gives to each frequency, up to a factor."""
+    if math.isinf(smoothness):
+        return jnp.exp(-0.5 * (waves * length) ** 2)
+    return (1 + (waves * length) ** 2 / (2 * smoothness)) ** (-smoothness - 0.5)
+
+
+def shortest_length(
+    waves: Float[np.ndarray, " functions"],
+    squares: Float[np.ndarray, " functions"],
+    smoothness: float,
+    median: float,
+) -> float:
+    """The length below which functions of these frequencies lose too much of a kernel's variance.
+
+    The functions would go on at the same spacing; what the missing ones would add may be a
+    twentieth of the whole.
+    """
+    if not np.any(waves):
+        return 0.0
+    spacing = float(np.max(waves)) / len(np.unique(waves))
+    further = np.max(waves) + spacing * np.arange(1, 400)
+    per_wave = float(squares.sum()) / len(np.unique(waves))
+    low, high = 1e-3 * median, 10 * median
+    for _ in range(40):
+        middle = math.sqrt(low * high)
+        own = float(squares @ np.asarray(spectral_density(waves, middle, smoothness)))
+        lost = per_wave * float(np.asarray(spectral_density(further, middle, smoothness)).sum())
+        low, high = (middle, high) if lost > LOST_SHARE * (own + lost) else (low, middle)
+    return high
+
+
+def _all_coarse(
+    axes: tuple[Axis, ...], functions: list[tuple[np.ndarray, np.ndarray]], order: int
+) -> np.ndarray:
+    """Which products of functions have only waves up to this order."""
+    coarse = []
+    for axis, (_, waves) in zip(axes, functions, strict=True):
+        distinct, rank = np.unique(waves, return_inverse=True)
+        highest = order if isinstance(axis, Circular | Folded) else 2 * order
+        few = rank < highest if distinct.size > 1 else np.ones(len(waves), dtype=bool)
+        coarse.append(np.concatenate([[True], few]))
+    return np.asarray(np.all(np.meshgrid(*coarse, indexing="ij"), axis=0).ravel())
 
 
 def _functions(

@@ -26,8 +26,8 @@ from shoal.cluster import run_jobs
 from shoal.errors import InputError, checked_seed
 from shoal.passive import PassiveOperator
 from shoal.posterior import NUTS, Fit
-from shoal.posterior.diagnostics import PARETO_K, pareto_k
 from shoal.posterior.draws import Draws
+from shoal.posterior.importance import PARETO_K
 from shoal.posterior.model import Method, Model, resolved
 from shoal.progress import Report, reporting, silent
 from shoal.states import Transitions
@@ -382,7 +382,7 @@ def _judged(
         shown,
         _errors(true[often], mean[often], (high[-1] - low[-1])[often]),
         int(drawn.statistics.get("diverging", np.zeros(1)).sum()),
-        pareto_k(drawn.statistics) if "log_approximation" in drawn.statistics else 0.0,
+        float(drawn.facts.get("pareto_k", 0.0)),
         _r_hat(ranked[1:].reshape(*drawn.positions.shape[:2], -1)),
         bool(drawn.facts.get("converged", True)),
         time.perf_counter() - begun,

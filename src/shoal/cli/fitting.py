@@ -74,6 +74,14 @@ def fit(
     warmup: Annotated[
         int | None, typer.Option(help="Of NUTS.", show_default="500", rich_help_panel=INFERENCE)
     ] = None,
+    target_acceptance: Annotated[
+        float | None,
+        typer.Option(
+            help="Of NUTS; nearer to 1 where draws diverge.",
+            show_default="0.95, or 0.8 where only costs are unknown",
+            rich_help_panel=INFERENCE,
+        ),
+    ] = None,
     seed: Annotated[
         int | None,
         typer.Option(

@@ -73,7 +73,12 @@ READING: dict[str, Any] = {
         ),
     ],
     "every": Annotated[
-        int | None, typer.Option(help="Keep every n-th frame.", rich_help_panel=PREPARING)
+        int | None,
+        typer.Option(
+            help="Keep every n-th frame; by default as few as let angles move from bin to bin.",
+            show_default="chosen from the tracks",
+            rich_help_panel=PREPARING,
+        ),
     ],
     "max_step": Annotated[
         float | None,

@@ -31,6 +31,9 @@ SPREAD, WIDE, WIDE_SHARE = Unknown(5.0, 4.0), Unknown(40.0, 3.0), Unknown(0.15, 
 NOISE, TAILS = Unknown(3.0, 3.0), Unknown(0.5, 4.0)
 """What is known of turns and angles before tracks are seen."""
 
+NEGLIGIBLE = 1e-6
+"""Degrees that stand for none."""
+
 
 @dataclass(frozen=True)
 class TurnCoupled:
@@ -52,7 +55,9 @@ class TurnCoupled:
         Of ``"normals"``: the sd of the wide one, and its share.
     noise, tails
         Of each angle: the sd of a normal error in degrees, and the half width of a Cauchy error
-        that is added to it. One for all or one for each angle.
+        that is added to it. One for all or one for each angle. By default both are learned. Where
+        a single angle follows the turns nobody could tell turns from an error of the same kind, so
+        that it has no Cauchy error beside Cauchy turns, and no normal one beside the others.
     follow
         How far each angle follows a turn: 1 for directions. In a mean heading with the animal's own
         in it, of n animals, turning moves the mean as well, and (n − 1)/n is left; by default that
@@ -76,8 +81,8 @@ class TurnCoupled:
     spread: Any = SPREAD
     wide: Any = WIDE
     share: Any = WIDE_SHARE
-    noise: Any = NOISE
-    tails: Any = TAILS
+    noise: Any = None
+    tails: Any = None
     follow: Any = None
     step: Any = None
     effects: tuple[int, ...] | None = None
@@ -104,11 +109,21 @@ class TurnCoupled:
         others = [n for n in range(len(space.axes)) if n not in circles]
         noise = per_axis(self.noise, len(circles), "noise")
         tails = per_axis(self.tails, len(circles), "tails")
+        alone = sum(effect != 0 for effect in effects) == 1
+        heavy = self.turn == "cauchy"
         follow = per_axis(self.follow, len(circles), "follow")
         for place, n in enumerate(circles):
             name = space.names[n].replace("_", " ")
-            found.append(parameter(f"noise of {name}", "noise", noise[place], axis=n))
-            found.append(parameter(f"tails of {name}", "tails", tails[place], axis=n))
+            same = alone and effects[n] != 0  # an error like the turns themselves
+            error = (
+                NEGLIGIBLE if same and not heavy else NOISE,
+                NEGLIGIBLE if same and heavy else TAILS,
+            )
+            for field, guess, own in zip(
+                ("noise", "tails"), error, (noise[place], tails[place]), strict=True
+            ):
+                known = guess if own is None else own
+                found.append(parameter(f"{field} of {name}", field, known, axis=n))
             given = follow[place]
             if given is None:
                 own = getattr(space.parts[n], "include_self", False)

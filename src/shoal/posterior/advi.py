@@ -11,6 +11,7 @@ from shoal.errors import InputError
 from shoal.posterior.curvature import check_dense
 from shoal.posterior.draws import Draws
 from shoal.posterior.full_rank import full_rank
+from shoal.posterior.importance import FEWEST_PROPOSED, PROPOSED, corrected, weigh
 from shoal.posterior.laplace import log_posteriors
 from shoal.posterior.mean_field import (
     Approximation,
@@ -76,7 +77,8 @@ def advi_draws(
     else:
         check_dense(density, "full-rank advi", "the mean-field family")
         approximation = full_rank(density, settings.base_draws, *limits, generator, report)
-    return _drawn(density, approximation, shape, generator)
+    reweighted = settings.family == "full-rank"  # the paper's mean field stays as it is
+    return _drawn(density, approximation, shape, generator, reweighted=reweighted)
 
 
 def _drawn(
@@ -84,8 +86,12 @@ def _drawn(
     approximation: Approximation,
     shape: tuple[int, int],
     generator: np.random.Generator,
+    *,
+    reweighted: bool,
 ) -> Draws:
-    noise = generator.standard_normal((shape[0] * shape[1], density.dimension))
+    total = shape[0] * shape[1]
+    count = max(PROPOSED * total, FEWEST_PROPOSED) if reweighted else total
+    noise = generator.standard_normal((count, density.dimension))
     positions = approximation.mean + approximation.spread(noise)
     log_q: Float[np.ndarray, " draws"] = (
         -0.5 * (noise**2).sum(axis=1)
@@ -93,16 +99,22 @@ def _drawn(
         - 0.5 * density.dimension * math.log(2 * math.pi)
     )
     log_p = np.asarray(log_posteriors(density, jnp.asarray(positions)))
+    weighing = weigh(log_p, log_q)
+    kept, quality = corrected(weighing, total, generator)
+    if not reweighted:
+        kept, quality = np.arange(total), quality | {"reweighted": False}
     return Draws(
-        positions=positions.reshape(*shape, -1),
+        positions=positions[kept].reshape(*shape, -1),
         statistics={
-            "log_posterior": log_p.reshape(shape),
-            "log_approximation": log_q.reshape(shape),
+            "log_posterior": log_p[kept].reshape(shape),
+            "log_approximation": log_q[kept].reshape(shape),
         },
         traces={"elbo": approximation.elbo},
         facts={
             "converged": approximation.converged,
             "iterations": approximation.iterations,
             "elbo": float(np.mean(log_p - log_q)),
+            **quality,
+            **({} if np.isnan(approximation.sd_error) else {"sd_error": approximation.sd_error}),
         },
     )

@@ -12,6 +12,7 @@ from shoal.basis import Flat, Identity
 from shoal.passive import Uniform
 from shoal.passive.narrowness import narrow_axes
 from shoal.posterior.identified import compared_parts, misfit
+from shoal.posterior.importance import FEWEST, PARETO_K
 from shoal.posterior.specification import Unreadable
 
 if TYPE_CHECKING:
@@ -19,12 +20,16 @@ if TYPE_CHECKING:
 
 R_HAT = 1.01
 ESS = 400
-PARETO_K = 0.7
 E_BFMI = 0.3
-FEWEST = 25
 RARE, RARE_SHARE = 1e-6, 0.01
 MISFIT, MISFIT_SHARE = 5.0, 0.2
 """Between arrivals and what is expected of them, in sds and as a share, beyond which it is said."""
+
+ENTANGLED = 0.9
+"""The correlation of two learned unknowns beyond which tracks cannot tell them apart."""
+
+RARELY = 20
+"""Arrivals below which a state's cost is skewed."""
 
 UNLEARNED = 0.9
 """The sd of a passive unknown, in sds of its prior, above which tracks have hardly told it."""
@@ -77,28 +82,10 @@ def diagnose(fit: "Fit") -> Diagnostics:
         _judge_optimiser(fit, failures, numbers)
     if "pareto_k" in fit.facts:
         _judge_approximation(fit, failures, numbers)
-    if json.loads(fit.data.attrs["settings"]).get("family") == "mean-field":
-        notes.append(
-            "Mean-field intervals leave out how unknowns hang together: those of the precision and "
-            "of the range of costs are wrong on average, whatever k̂ says. Publish nuts."
-        )
     if fit.method == "map":
         notes.append("map gives the most probable costs only: use another method for uncertainty.")
     _note_data(fit, failures, notes, numbers)
     return Diagnostics(tuple(failures), tuple(notes), numbers)
-
-
-def pareto_k(statistics: dict[str, Any]) -> float:
-    """PSIS k̂ of the importance ratios between the posterior and its approximation."""
-    from arviz_stats.base.array import array_stats  # noqa: PLC0415  (slow to load, and only needed here)
-
-    ratios = (statistics["log_posterior"] - statistics["log_approximation"]).ravel()
-    if ratios.size < FEWEST or not np.all(np.isfinite(ratios)):
-        return float("inf")
-    if np.ptp(ratios) < 1e-8:  # the approximation is the posterior
-        return 0.0
-    _, k = array_stats.psislw(ratios.max() - ratios)  # it takes the ratios with their sign turned
-    return float(k)
 
 
 def _judge_chains(
@@ -136,7 +123,7 @@ def _judge_chains(
     if numbers["divergences"]:
         failures.append(
             f"{numbers['divergences']:.0f} draws diverged: parts of the posterior were not "
-            f"reached. Use NUTS(target_acceptance={0.99 if fit.model.hierarchical else 0.95})."
+            f"reached. {_against_divergences(fit)}"
         )
     if numbers["max_tree_depth_reached"]:
         notes.append(
@@ -172,22 +159,90 @@ def _judge_optimiser(fit: "Fit", failures: list[str], numbers: dict[str, float])
         )
 
 
+def _against_divergences(fit: "Fit") -> str:
+    """What to try next; something else where it was tried already."""
+    tried = json.loads(fit.data.attrs["settings"]).get("target_acceptance")
+    wanted = 0.99 if fit.model.hierarchical else 0.95
+    if tried is None or tried < wanted:
+        return (
+            f"Use NUTS(target_acceptance={wanted}); on the command line "
+            f"--target-acceptance {wanted}."
+        )
+    pair = entangled(fit)
+    if pair is not None:
+        return f"{pair} Give one of them a number, or choose simpler passive dynamics."
+    if fit.model.hierarchical:
+        return (
+            "A higher target acceptance did not help: choose simpler passive dynamics "
+            "(RandomWalk; --passive random-walk) or fewer axes."
+        )
+    return "A higher target acceptance did not help: use a stronger prior or a coarser basis."
+
+
+def entangled(fit: "Fit") -> str | None:
+    """A sentence on the two passive unknowns that the tracks can least tell apart, if any."""
+    if isinstance(fit.model.passive, Unreadable):
+        return None
+    names, draws = fit.model.family.names, np.asarray(fit.passive_unknowns)
+    moving = np.flatnonzero(draws.std(axis=0) > 1e-9)
+    if len(moving) < 2 or len(draws) < FEWEST:
+        return None
+    together = np.corrcoef(draws[:, moving].T) - np.eye(len(moving))
+    i, j = np.unravel_index(np.argmax(np.abs(together)), together.shape)
+    if abs(together[i, j]) < ENTANGLED:
+        return None
+    one, other = names[moving[i]], names[moving[j]]
+    return (
+        f"These tracks cannot tell the {one} from the {other} (their correlation is "
+        f"{together[i, j]:.2f})."
+    )
+
+
 def _judge_approximation(fit: "Fit", failures: list[str], numbers: dict[str, float]) -> None:
+    """Weighted draws are as good as k̂ and their effective number say; others are not judged."""
     k = numbers["pareto_k"] = float(fit.facts["pareto_k"])
+    effective = numbers["importance_ess"] = float(fit.facts.get("importance_ess", "nan"))
+    settings = json.loads(fit.data.attrs["settings"])
     if fit.sampled.sizes["chain"] * fit.sampled.sizes["draw"] < FEWEST:
         failures.append(f"Fewer than {FEWEST} draws cannot show how near the posterior they are.")
-    elif not k <= PARETO_K:
-        mean_field = json.loads(fit.data.attrs["settings"]).get("family") == "mean-field"
-        known = (
-            "Mean-field intervals can then be too narrow or too wide, and the level's uncertainty "
-            "is missing altogether."
-            if mean_field
-            else "A Gaussian misses the skew of rarely visited states."
+    elif settings.get("family") == "mean-field":
+        failures.append(
+            f"Mean-field draws are those of an approximation (Pareto k̂ {k:.2f}) and are not "
+            "corrected. It leaves out how unknowns hang together, so that its intervals can be "
+            "too narrow or too wide; those of the precision and of the range of costs are wrong "
+            f"on average.{_sd_error(fit)} Publish nuts or laplace."
         )
+    elif not k <= PARETO_K:
         failures.append(
             f"The approximation is not the posterior: Pareto k̂ is {k:.2f} (should be "
-            f"{PARETO_K} or less). {known} Compare with nuts before publishing intervals."
+            f"{PARETO_K} or less), so its draws could not be corrected. {_why_far(fit)} Use nuts "
+            '(method="nuts"; on the command line --method nuts).'
         )
+    elif effective < ESS:
+        failures.append(
+            f"Too few effective draws: the weighted draws are worth {effective:.0f} independent "
+            f"ones (should be {ESS} or more). Use nuts "
+            '(method="nuts"; on the command line --method nuts).'
+        )
+
+
+def _sd_error(fit: "Fit") -> str:
+    error = fit.facts.get("sd_error")
+    return "" if error is None else f" Its own sds are known to within {error:.0%}."
+
+
+def _why_far(fit: "Fit") -> str:
+    """The likeliest reason why a Gaussian does not describe the posterior."""
+    pair = entangled(fit)
+    if pair is not None:
+        return pair
+    entered = fit.arrivals.values[fit.arrivals.values > 0]
+    if entered.size and entered.min() < RARELY:
+        return (
+            f"A Gaussian misses the skew of rarely visited states (the rarest has "
+            f"{int(entered.min())} arrivals)."
+        )
+    return "The posterior is too skewed, or has too many unknowns, for a Gaussian."
 
 
 def _note_data(

@@ -20,7 +20,7 @@ from shoal.lmdp.log_space import log_apply
 from shoal.passive import LearnableDynamics, PassiveFamily, PassiveOperator
 from shoal.posterior.convergence import convergence
 from shoal.posterior.density import Density
-from shoal.posterior.diagnostics import Diagnostics, diagnose, pareto_k
+from shoal.posterior.diagnostics import Diagnostics, diagnose
 from shoal.posterior.draws import Draws
 from shoal.posterior.effects import Effects, effects_of
 from shoal.posterior.hierarchy import Hierarchy
@@ -85,9 +85,6 @@ class Fit:
             groups["optimisation"] = xr.Dataset(
                 {name: ("iteration", values) for name, values in draws.traces.items()}
             )
-        facts = dict(draws.facts)
-        if "log_approximation" in draws.statistics:
-            facts["pareto_k"] = pareto_k(draws.statistics)
         method = type(settings).__name__.lower()
         if method == "nuts":
             groups["convergence"] = convergence(groups["posterior"], groups["observed_data"])
@@ -97,7 +94,7 @@ class Fit:
             "settings": json.dumps(asdict(settings), default=plain),
             "seed": seed,
             "lag": transitions.lag,
-            "facts": json.dumps(facts, default=plain),
+            "facts": json.dumps(draws.facts, default=plain),
             "versions": json.dumps(
                 {"shoal": __version__} | {name: version(name) for name in ENGINES}
             ),
@@ -241,8 +238,12 @@ class Fit:
             figures = self.data["convergence"].to_dataset()
         else:
             figures = convergence(xr.Dataset({"cost_to_go": draws}), None)
-        names = ("r_hat", "ess_bulk", "ess_tail")
-        return {name: figures[name] for name in names}
+        most = float(self.facts.get("importance_ess", np.inf))  # copies of a draw are one draw
+        return {
+            "r_hat": figures["r_hat"],
+            "ess_bulk": figures["ess_bulk"].clip(max=most),
+            "ess_tail": figures["ess_tail"].clip(max=most),
+        }
 
     def score(self, transitions: Any, draws: Any = None) -> Score:
         """Bits per transition on transitions that the fit has not seen, with a standard error.

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -16,8 +16,9 @@ from shoal.posterior.curvature import check_dense, likelihood_curvature
 from shoal.posterior.density import Density
 from shoal.posterior.draws import Draws
 from shoal.posterior.hierarchy import Hierarchy
-from shoal.posterior.marginal import gaussian_around, marginal_top
+from shoal.posterior.importance import FEWEST_PROPOSED, PROPOSED, corrected, weigh
 from shoal.posterior.mode import conditional_mode, rough_mode
+from shoal.posterior.nested import Proposed, nested_proposals
 from shoal.progress import Report
 
 
@@ -68,10 +69,40 @@ def laplace_draws(
     seed: int,
     report: Report,
 ) -> Draws:
-    """Independent draws (chains × draws) from the nested Laplace approximation."""
+    """Draws (chains × draws) proposed by the nested Laplace approximation, then reweighted.
+
+    More are proposed than are wanted; which of them are kept is decided by their importance
+    weights, unless these have too heavy a tail.
+    """
     check_dense(density, "laplace", "method='map', 'advi' or 'nuts'")
+    generator = np.random.default_rng(seed)
+    total = shape[0] * shape[1]
+    count = max(PROPOSED * total, FEWEST_PROPOSED)
     if isinstance(density, Hierarchy):
-        return _around_top(density, shape, seed, report)
+        proposed, top = nested_proposals(density, count, generator, report)
+        facts: dict[str, Any] = {"converged": top.converged, "iterations": top.iterations}
+    else:
+        proposed, facts = _proposals(density, settings, count, generator, report)
+    weighing = weigh(proposed.log_posterior, proposed.log_approximation)
+    kept, quality = corrected(weighing, total, generator)
+    return Draws(
+        positions=proposed.positions[kept].reshape(*shape, -1),
+        statistics={
+            "log_posterior": proposed.log_posterior[kept].reshape(shape),
+            "log_approximation": proposed.log_approximation[kept].reshape(shape),
+        },
+        facts=facts | quality,
+    )
+
+
+def _proposals(
+    density: Density,
+    settings: Laplace,
+    count: int,
+    generator: np.random.Generator,
+    report: Report,
+) -> tuple[Proposed, dict[str, Any]]:
+    """Draws of t from its posterior between the nodes, and of β from the nearest node's."""
     try:
         nodes, found = _nodes(density, settings, report)
     except LinAlgError as error:
@@ -79,12 +110,10 @@ def laplace_draws(
             "the prior is too weak for Laplace's method: some costs are held by neither data nor "
             "prior; use a larger precision or fewer functions"
         ) from error
-    generator = np.random.default_rng(seed)
-    total = shape[0] * shape[1]
-    t, log_density_t = _draw_t(nodes, total, generator)
+    t, log_density_t = _draw_t(nodes, count, generator)
     nearest = np.argmin(np.abs(t[:, None] - np.array([node.t for node in nodes])), axis=1)
-    betas = np.empty((total, density.coefficients))
-    log_q = np.empty(total)
+    betas = np.empty((count, density.coefficients))
+    log_q = np.empty(count)
     for index, node in enumerate(nodes):
         mine = np.flatnonzero(nearest == index)
         noise = generator.standard_normal((density.coefficients, mine.size))
@@ -96,34 +125,9 @@ def laplace_draws(
         )
     positions = np.column_stack([betas, t]) if density.prior.unknowns else betas
     log_p = np.asarray(log_posteriors(density, jnp.asarray(positions)))
-    return Draws(
-        positions=positions.reshape(*shape, -1),
-        statistics={
-            "log_posterior": log_p.reshape(shape),
-            "log_approximation": (log_q + log_density_t).reshape(shape),
-        },
-        facts={
-            "converged": found and all(node.converged for node in nodes),
-            "nodes": len(nodes),
-        },
-    )
-
-
-def _around_top(density: Hierarchy, shape: tuple[int, int], seed: int, report: Report) -> Draws:
-    """Draws from the Gaussian around the most probable unknowns."""
-    around = gaussian_around(density, marginal_top(density, report), report)
-    noise = np.random.default_rng(seed).standard_normal((shape[0] * shape[1], density.dimension))
-    positions = around.centre + noise @ around.matrix.T
-    log_q = -0.5 * (noise**2 + math.log(2 * math.pi)).sum(axis=1) - around.log_volume
-    log_p = np.asarray(log_posteriors(density, jnp.asarray(positions)))
-    return Draws(
-        positions=positions.reshape(*shape, -1),
-        statistics={
-            "log_posterior": log_p.reshape(shape),
-            "log_approximation": log_q.reshape(shape),
-        },
-        facts={"converged": around.converged, "iterations": around.iterations},
-    )
+    converged = found and all(node.converged for node in nodes)
+    facts = {"converged": converged, "nodes": len(nodes)}
+    return Proposed(positions, log_p, log_q + log_density_t), facts
 
 
 @eqx.filter_jit

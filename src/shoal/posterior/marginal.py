@@ -171,7 +171,7 @@ def gaussian_around(model: Hierarchy, top: Top, report: Report) -> Around:
     matrix[:count, :count] = inverse
     log_volume = -float(np.sum(np.log(np.diag(factor))))
     if hyper.size:
-        spread = _hyper_spread(model, top, report)
+        spread = hyper_spread(model, top, report)
         edge = np.asarray(_edge(model, top.xi, jnp.asarray(hyper)))
         follow = inverse @ (inverse.T @ edge)
         matrix[:count, count:] = follow @ spread
@@ -191,7 +191,7 @@ def _edge(model: Hierarchy, xi: Float[Array, " n"], hyper: Hyper) -> Float[Array
     return jax.jacfwd(lambda at: jax.grad(model.log_joint)(xi, at))(hyper)
 
 
-def _hyper_spread(model: Hierarchy, top: Top, report: Report) -> Float[np.ndarray, "hyper hyper"]:
+def hyper_spread(model: Hierarchy, top: Top, report: Report) -> Float[np.ndarray, "hyper hyper"]:
     """A square root of the covariance of the unknowns besides the coefficients."""
     hyper = np.asarray(top.hyper)
     bend = np.zeros((hyper.size, hyper.size))

@@ -22,6 +22,9 @@ from shoal.posterior.mode import rough_mode
 from shoal.posterior.whitening import DenseWhitening, LowRankWhitening, whitening
 from shoal.progress import Report
 
+OVERDISPERSED = 2.0
+"""Chains that start farther apart than the posterior is wide can be seen to disagree."""
+
 COORDINATES: dict[str, Any] = {
     kind.__name__: kind for kind in (DenseWhitening, LowRankWhitening, LinearCoordinates)
 }
@@ -156,8 +159,8 @@ def _recentred(
 
 
 def _scatter(key: Key[Array, ""], density: Target) -> Float[Array, " unknowns"]:
-    """A start for each chain, as spread out as the approximation says the posterior is."""
-    return jax.random.normal(jax.random.fold_in(key, 2**31), (density.dimension,))
+    """A start for each chain, twice as spread out as the approximation says the posterior is."""
+    return OVERDISPERSED * jax.random.normal(jax.random.fold_in(key, 2**31), (density.dimension,))
 
 
 def _collected(visits: list[Visit], chains: list[Chain], settings: NUTS) -> Draws:

@@ -44,7 +44,9 @@ def count_transitions(  # noqa: PLR0913  (every choice a user has)
     space
         The states; for tracks made of features such as ``LocalMisalignment()``.
     lag
-        Frames between the two states of a transition.
+        Frames between the two states of a transition. The next one begins where it ends: at a lag
+        of 5 every fifth frame of a group begins one. Transitions that overlap would tell nearly the
+        same several times, and make intervals too short.
     heading_frames, minimum_step, tracker_headings
         How headings are taken: from displacements over this many frames, see ``shoal.headings``,
         or as the tracker gave them.

@@ -37,18 +37,22 @@ def track_states(
 
 @dataclass(frozen=True, eq=False)
 class Perceived:
-    """The state of every member in every frame, −1 where it has none, and what was missing."""
+    """The state of every member in every frame, −1 where it has none, and what was missing.
+
+    ``first`` is the number of the first of these frames among all of the group.
+    """
 
     states: States
     missing: dict[str, Bool[np.ndarray, "time individuals"]]
     group: str = ""
     members: tuple[str, ...] = ()
+    first: int = 0
 
     def of(self, animal: int) -> "Perceived":
         """One member's."""
         missing = {reason: gone[:, [animal]] for reason, gone in self.missing.items()}
         members = self.members[animal : animal + 1]
-        return Perceived(self.states[:, [animal]], missing, self.group, members)
+        return Perceived(self.states[:, [animal]], missing, self.group, members, self.first)
 
     def dropped(self, own: slice) -> dict[str, int]:
         """Each animal in each of these frames without a state, under the first reason for it."""
@@ -60,16 +64,22 @@ class Perceived:
         return found
 
     def transitions(self, recipe: Counting, own: slice, *, records: bool = False) -> Transitions:
-        """Pairs of states a lag apart, both known, the first in these frames."""
-        last = max(min(own.stop, len(self.states) - recipe.lag), own.start)
-        start = self.states[own.start : last]
-        end = self.states[own.start + recipe.lag : last + recipe.lag]
+        """Pairs of states a lag apart, both known, the first in these frames.
+
+        A transition begins where the last one ended: at a lag of 5 in every fifth frame of the
+        group. Those that begin in between overlap with it and tell nearly the same again.
+        """
+        lag = recipe.lag
+        opening = own.start + (-(own.start + self.first)) % lag
+        last = max(min(own.stop, len(self.states) - lag), opening)
+        start = self.states[opening:last:lag]
+        end = self.states[opening + lag : last + lag : lag]
         both = (start >= 0) & (end >= 0)
         states = (start[both], end[both])
         kept = None
         if records:
             frame, animal = np.nonzero(both)
-            kept = Records.of_group(states, frame + own.start, animal, self.group, self.members)
+            kept = Records.of_group(states, lag * frame + opening, animal, self.group, self.members)
         return Transitions.from_codes(
             states[0] * recipe.space.size + states[1],
             recipe.space,

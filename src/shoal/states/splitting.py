@@ -12,6 +12,8 @@ from shoal.tracks.splitting import checked_share, chosen_animals, chosen_groups
 Mask = Bool[np.ndarray, " transitions"]
 BLOCKS = 20
 """About as many blocks, where groups are few."""
+LAGS_PER_BLOCK = 5
+"""A block is as long, at the least: what happens across its ends is then a small part of it."""
 ENOUGH_GROUPS = 10
 """As many groups are blocks themselves."""
 
@@ -44,14 +46,15 @@ def by_individuals(records: Records, which: Any, seed: Any) -> tuple[Mask, Mask]
     return first, ~first
 
 
-def block_of(records: Records, count: Any) -> Int[np.ndarray, " transitions"]:
-    """The number of each transition's block."""
+def block_of(records: Records, lag: int, count: Any) -> Int[np.ndarray, " transitions"]:
+    """The number of each transition's block, which is several lags long."""
     wanted = BLOCKS if count is None else _checked_number(count, "blocks")
     if len(records.groups) >= ENOUGH_GROUPS:
         return records.group
     first, last = records.spans()
     frames = last - first + 1
-    cuts = np.maximum(2, np.rint(wanted * frames / frames.sum()).astype(int))
+    cuts = np.rint(wanted * frames / frames.sum()).astype(int)
+    cuts = np.maximum(2, np.minimum(cuts, frames // (LAGS_PER_BLOCK * lag)))
     return (np.cumsum(cuts) - cuts)[records.group] + _run_of(records, cuts)
 
 

@@ -72,4 +72,5 @@ def _count_run(block: Block, recipe: Counting, by: str | None) -> Parts:
             break
         before *= 8  # an animal rests: its heading is from before the block
     perceived = perceive(recipe.scene(tracks), recipe)
+    perceived = replace(perceived, first=block.first - own.start)
     return list(labelled(perceived, recipe, tracks, own, by))

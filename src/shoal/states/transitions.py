@@ -208,7 +208,7 @@ class Transitions:
         """Parts that are nearly independent, for standard errors; together they are the whole.
 
         All animals of a group at the same time are in one block. Ten groups or more are a block
-        each; the frames of fewer are cut into equal runs.
+        each; the frames of fewer are cut into equal runs of five lags or more.
 
         Parameters
         ----------
@@ -217,7 +217,9 @@ class Transitions:
             is cut in two at least.
         """
         records = self._known()
-        return [self._of(part) for part in records.apart(splitting.block_of(records, count))]
+        return [
+            self._of(part) for part in records.apart(splitting.block_of(records, self.lag, count))
+        ]
 
     def folds(
         self,

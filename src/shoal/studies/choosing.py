@@ -2,21 +2,33 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from shoal.angles import difference
 from shoal.basis import Flat, Smooth
 from shoal.checks.candidates import couples, paper_walk
 from shoal.checks.side_by_side import by_group, parts_of
 from shoal.errors import InputError
-from shoal.passive import RandomWalk, TurnCoupled, Uniform, Unknown, WalkMixture
+from shoal.passive import RandomWalk, TurnCoupled, Uniform, Unknown, WalkMixture, as_family
 from shoal.posterior import Model, Score
 from shoal.progress import Report
 from shoal.states import Circular, Folded, Numbered, StateSpace, Transitions
+from shoal.states.recipe import Counting
+from shoal.tracks import Tracks
+
+THINNED_GROUPS = 20
+"""Groups that are looked at to choose the thinning."""
+
+LEAST_STEP = 0.5
+"""The median change of an angle, in bins, at which frames are far enough apart."""
 
 LAGS = (1, 2, 3, 5, 8, 13, 21)
+LEARNED = "a walk of learned sd"
+"""The simplest dynamics that learn how far animals go."""
+
 FEWEST = 200
 """Transitions that are needed to compare lags or dynamics."""
 
@@ -46,16 +58,16 @@ def choose_passive(counts: Transitions, report: Report) -> PassiveChoice:
         )
     candidates = candidates_on(space)
     if counts.total < FEWEST:
-        name, passive = list(candidates.items())[-1]
-        return PassiveChoice(
-            passive, f"{name}: {counts.total} transitions are too few to hold some out", {}
-        )
+        name = LEARNED if LEARNED in candidates else list(candidates)[-1]
+        why = f"{counts.total} transitions are too few to hold some out"
+        return PassiveChoice(candidates[name], f"{name}: {why}", {})
     split = split_of(counts)
     try:
         ((seen, held),), _ = parts_of(counts, split)
     except InputError:
-        name, passive = list(candidates.items())[-1]
-        return PassiveChoice(passive, f"{name}: the tracks are too short to hold some out", {})
+        name = LEARNED if LEARNED in candidates else list(candidates)[-1]
+        why = "the tracks are too short to hold some out"
+        return PassiveChoice(candidates[name], f"{name}: {why}", {})
     scores = {}
     for number, (name, passive) in enumerate(candidates.items()):
         report("choosing passive dynamics", number, len(candidates))
@@ -65,21 +77,40 @@ def choose_passive(counts: Transitions, report: Report) -> PassiveChoice:
             continue
         scores[name] = fit.score(by_group(held) if split.startswith("group") else held)
     report("choosing passive dynamics", len(candidates), len(candidates))
-    ranked = sorted(scores, key=lambda name: -scores[name].bits)
-    if len(ranked) == 1:
-        return PassiveChoice(
-            candidates[ranked[0]], f"{ranked[0]}: no other fits these states", scores
-        )
-    best, second = ranked[0], ranked[1]
-    gap, error = scores[best].minus(scores[second])
+    if len(scores) == 1:
+        (name,) = scores
+        return PassiveChoice(candidates[name], f"{name}: no other fits these states", scores)
     part = "groups" if split.startswith("group") else "frames"
+    return PassiveChoice(*_simplest(candidates, scores, space, part), scores)
+
+
+def _simplest(
+    candidates: dict[str, Any], scores: dict[str, Score], space: StateSpace, part: str
+) -> tuple[Any, str]:
+    """The best, or the one with the fewest unknowns of those that could as well be the best.
+
+    Dynamics without unknowns are taken only where they are the best: the others learn how far
+    animals go, and cost little.
+    """
+    ranked = sorted(scores, key=lambda name: -scores[name].bits)
+    best = ranked[0]
+    unknowns = {name: as_family(candidates[name], space).count for name in ranked}
+    alike = [best]
+    for name in ranked[1:]:
+        gap, error = scores[best].minus(scores[name])
+        if unknowns[name] and np.isfinite(error) and gap < 2 * error:
+            alike.append(name)
+    chosen = min(alike, key=lambda name: unknowns[name]) if unknowns[best] else best
+    bits = f"{_minus(scores[chosen].bits)} bits per held-out transition without any costs"
+    how = f"learned from two thirds of the {part}, scored on the rest"
+    rival = best if chosen != best else ranked[1]
+    gap, error = scores[best].minus(scores[rival if chosen == best else chosen])
     spread = f" ± {error:.3f}" if np.isfinite(error) else ""  # one group alone has none
-    sentence = (
-        f"{best}: {_minus(scores[best].bits)} bits per held-out transition without any costs, "
-        f"{gap:.3f}{spread} better than {second} (learned from the first two thirds of the "
-        f"{part}, scored on the rest)"
-    )
-    return PassiveChoice(candidates[best], sentence, scores)
+    if chosen == best:
+        words = f"{gap:.3f}{spread} better than {rival}"
+    else:
+        words = f"simpler than {rival}, which is better by {gap:.3f}{spread}: that could be chance"
+    return candidates[chosen], f"{chosen}: {bits}, {words} ({how})"
 
 
 def candidates_on(space: StateSpace) -> dict[str, Any]:
@@ -88,7 +119,7 @@ def candidates_on(space: StateSpace) -> dict[str, Any]:
     if any(isinstance(axis, Numbered) for axis in space.axes):
         return found
     found["the paper's walk"] = paper_walk(space)
-    found["a walk of learned sd"] = RandomWalk(tuple(_guess(axis) for axis in space.axes))
+    found[LEARNED] = RandomWalk(tuple(_guess(axis) for axis in space.axes))
     found["a walk of two learned sds"] = WalkMixture()
     if couples(space):
         found["turn-coupled"] = TurnCoupled()
@@ -99,6 +130,66 @@ def _guess(axis: Any) -> Unknown:
     if isinstance(axis, Circular | Folded):
         return Unknown(20.0, 4.0)
     return Unknown(float(axis.widths.sum()) / 10, 4.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Thinning:
+    """Which frames are used, every n-th, and why."""
+
+    every: int
+    sentence: str
+
+
+def choose_thinning(tracks: Sequence[Tracks], recipe: Counting) -> Thinning:
+    """The least thinning at which a typical step of every angle is half a bin or more.
+
+    Where steps are much smaller than bins, most transitions stay where they were; where in its bin
+    an animal is then matters for many frames, and transitions are not independent. Fixes enough
+    for a fit are left.
+    """
+    angles = [part for part in recipe.space.parts if isinstance(part.axis, Circular | Folded)]  # type: ignore[union-attr]
+    if not angles:
+        return Thinning(1, "")
+    some = list(tracks)[:: max(1, len(tracks) // THINNED_GROUPS)]
+    for every in LAGS:
+        steps = _typical_steps(some, every, replace(recipe, space=StateSpace(*angles)))
+        if steps is None or (every > 1 and steps[1] * len(tracks) / len(some) < 2 * FEWEST):
+            break
+        narrow = steps[0] < LEAST_STEP
+        if not narrow:
+            if every == 1:
+                return Thinning(1, "")
+            return Thinning(
+                every,
+                f"1 in {every}: from one to the next the angles change by {steps[0]:.1f} bins "
+                "(median), from frame to frame by less than half a bin; --every 1 uses all frames",
+            )
+    return Thinning(1, "")
+
+
+def _typical_steps(
+    tracks: Sequence[Tracks], every: int, recipe: Counting
+) -> tuple[float, int] | None:
+    """The median change of the angle that changes least, in bins, and how many changes there are.
+
+    None where nothing changes at all.
+    """
+    found: dict[str, list[Any]] = {}
+    for whole in tracks:
+        group = whole if every == 1 else whole.thin(every)
+        if len(group.positions) < 3:
+            continue
+        scene = recipe.scene(group)
+        for part in recipe.space.parts:
+            change = np.diff(part.values(scene), axis=0)  # type: ignore[union-attr]
+            turned = np.abs(difference(change, 0.0))
+            found.setdefault(part.axis.name, []).append(turned[np.isfinite(turned)])  # type: ignore[union-attr]
+    sizes = {name: np.concatenate(parts) for name, parts in found.items()}
+    if not sizes or min(size.size for size in sizes.values()) == 0:
+        return None
+    widths = {axis.name: float(axis.widths.max()) for axis in recipe.space.axes}
+    typical = [float(np.median(size)) / widths[name] for name, size in sizes.items()]
+    return min(typical), min(size.size for size in sizes.values())
 
 
 @dataclass(frozen=True, eq=False)

@@ -42,7 +42,8 @@ class CompareRun(Reading):
         s = self.settings
         if not s.held_out:
             return None
-        other = Reading(replace(s, tracks=s.held_out), self.progress)
+        every = self.thinning.every
+        other = Reading(replace(s, tracks=s.held_out, every=every), self.progress)
         object.__setattr__(other, "space", self.space)  # the same bins
         object.__setattr__(other, "lag", self.lag)
         return other.counts
@@ -98,7 +99,7 @@ class CompareRun(Reading):
                 Note("What was held out", self.what_was_held_out()),
                 Note("What was read", "\n".join(f"{a}: {b}" for a, b in self.rows())),
                 Note("How to read it", _READING),
-                Note("To repeat it", self.settings.toml()),
+                Note("To repeat it", self.resolved.toml()),
             ),
         )
         return {

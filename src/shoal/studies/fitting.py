@@ -42,6 +42,7 @@ class FitSettings(ReadingSettings):
     chains: int = 4
     draws: int = 1000
     warmup: int = 500
+    target_acceptance: float = 0.0
     seed: int = 1
 
 
@@ -80,7 +81,9 @@ class FitRun(Reading):
     def fit(self) -> Fit:
         """The posterior."""
         s = self.settings
-        method: Any = NUTS(warmup=s.warmup) if s.method.lower() == "nuts" else s.method
+        accept = s.target_acceptance or None
+        sampler = NUTS(warmup=s.warmup, target_acceptance=accept)
+        method: Any = sampler if s.method.lower() == "nuts" else s.method
         return self.model.fit(
             self.counts,
             method,
@@ -123,8 +126,8 @@ class FitRun(Reading):
             ),
             rows=self.rows(),
             notes=[*self.notes(), *([f"Passive dynamics: {chosen.sentence}"] if chosen else [])],
-            choices=s.toml(),
-            command=command_line(s, out),
+            choices=self.resolved.toml(),
+            command=command_line(self.resolved, out),
         )
 
     def summary(self) -> list[dict[str, str]]:

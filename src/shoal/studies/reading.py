@@ -11,7 +11,8 @@ from shoal.errors import InputError
 from shoal.files import write_whole
 from shoal.progress import Report, reporting
 from shoal.states import Scene, StateSpace, Transitions, count_transitions
-from shoal.studies.choosing import LagChoice, choose_lag
+from shoal.states.recipe import Counting
+from shoal.studies.choosing import LagChoice, Thinning, choose_lag, choose_thinning
 from shoal.studies.settings import LAST, Choices
 from shoal.studies.words import arena_of_words, feature_of, lag_of, pairs_of, target_of
 from shoal.tracks import Collection, Tracks
@@ -43,7 +44,7 @@ class ReadingSettings(Choices):
     fill_gaps: int = 0
     smooth: int = 0
     rescale: str = ""
-    every: int = 1
+    every: int = 0  # 0: chosen from the tracks
     # states
     state: str = "local"
     target: str = ""
@@ -69,7 +70,24 @@ class Reading:
 
     @cached_property
     def tracks(self) -> Tracks | Collection | OpenTracks:
-        """Read and prepared."""
+        """Read, prepared and thinned."""
+        every = self.thinning.every
+        return self._whole if every == 1 else self._whole.thin(every)  # type: ignore[union-attr]
+
+    @cached_property
+    def thinning(self) -> Thinning:
+        """Which frames are used, and why where that is left to the tracks."""
+        s, whole = self.settings, self._whole
+        if s.every or s.lag != 1 or isinstance(whole, OpenTracks):
+            return Thinning(s.every or 1, "")
+        recipe = Counting(
+            self._space_of(whole), 1, s.heading_frames, s.minimum_step, s.tracker_headings
+        )
+        return choose_thinning(list(whole), recipe)
+
+    @cached_property
+    def _whole(self) -> Tracks | Collection | OpenTracks:
+        """Read and prepared, with all frames."""
         s = self.settings
         columns = pairs_of(s.columns, "columns")
         if s.fps < 0 or s.clock < 0:
@@ -101,7 +119,7 @@ class Reading:
             )
             if getattr(s, name)
         ]
-        if changed or s.every != 1:
+        if changed or s.every > 1:
             raise InputError(
                 f"streamed tracks take no {', '.join(changed) or 'every'}: read them whole"
             )
@@ -132,7 +150,7 @@ class Reading:
             found = found.smooth(s.smooth)
         if s.rescale:
             found = found.rescale() if s.rescale == "unit-square" else _scaled(found, s.rescale)
-        return found if s.every == 1 else found.thin(s.every)
+        return found
 
     @cached_property
     def target(self) -> Any:
@@ -142,6 +160,10 @@ class Reading:
     @cached_property
     def space(self) -> StateSpace:
         """The states."""
+        return self._space_of(self.tracks)
+
+    def _space_of(self, tracks: Tracks | Collection | OpenTracks) -> StateSpace:
+        """The states, with bins of distances from these tracks where none are given."""
         s = self.settings
         arena = arena_of_words(s.arena)
         words = [word for word in s.state.split(",") if word.strip()]
@@ -149,18 +171,19 @@ class Reading:
             raise InputError("which states? give --state local, or local,target")
         if s.target and "target" not in s.state:
             warnings.warn(f"--target {s.target} is used by no state", UserWarning, stacklevel=2)
-        unit = s.unit or getattr(self.tracks, "length_unit", "")
-        return StateSpace(
-            *(feature_of(word, self.target, arena, unit, self._scenes) for word in words)
-        )
+        unit = s.unit or getattr(tracks, "length_unit", "")
 
-    def _scenes(self) -> Sequence[Scene]:
+        def scenes() -> Sequence[Scene]:
+            return self._scenes(tracks)
+
+        return StateSpace(*(feature_of(word, self.target, arena, unit, scenes) for word in words))
+
+    def _scenes(self, tracks: Tracks | Collection | OpenTracks) -> Sequence[Scene]:
         s = self.settings
-        if isinstance(self.tracks, OpenTracks):
+        if isinstance(tracks, OpenTracks):
             raise InputError("of streamed tracks the bins of distances must be given: edges=0/5/10")
         return [
-            Scene.of(part, s.heading_frames, s.minimum_step, s.tracker_headings)
-            for part in self.tracks
+            Scene.of(part, s.heading_frames, s.minimum_step, s.tracker_headings) for part in tracks
         ]
 
     @cached_property
@@ -223,6 +246,7 @@ class Reading:
             ("transitions", f"{counts.total:,}, {len(counts.pairs):,} distinct"),
             ("states entered", f"{int((counts.arrivals > 0).sum()):,} of {self.space.size:,}"),
             *([("lag, chosen", self.lag_choice.sentence)] if self.lag_choice else []),
+            *([("frames, chosen", self.thinning.sentence)] if self.thinning.sentence else []),
         ]
 
     def spare_inputs(self, outputs: Iterable[Path]) -> None:
@@ -238,8 +262,13 @@ class Reading:
     def write_choices(self, path: Path) -> Path:
         """As a TOML file that repeats the run from any folder."""
         place = str(Path(self.settings.tracks).expanduser().absolute())
-        write_whole(path, replace(self.settings, tracks=place).toml().encode())
+        write_whole(path, replace(self.resolved, tracks=place).toml().encode())
         return path
+
+    @property
+    def resolved(self) -> Any:
+        """The choices, with the thinning that was taken."""
+        return replace(self.settings, every=self.thinning.every)
 
 
 def _scaled(tracks: Any, words: str) -> Any:

@@ -227,7 +227,7 @@ def basis_of(words: str) -> Any:
         "gaussian": lambda n: Gaussian(every=2 if n is None else n, circular=circular),
         "fourier": lambda n: Fourier(6 if n is None else n),
         "von-mises": lambda n: VonMises(18 if n is None else n),
-        "smooth": lambda n: Smooth(order=6 if n is None else n),
+        "smooth": lambda n: Smooth(order=n),
         "flat": lambda n: Flat(),
     }
     if plain not in makers or planar:

@@ -64,6 +64,13 @@ class Block:
         tracks = _window(fixes, self.groups[0], self.survey, (start, stop), self.store.options)
         return [(tracks, slice((low - start) // step, (high - start) // step))]
 
+    @property
+    def first(self) -> int:
+        """The number of its first frame among those of the group."""
+        if self.frames is None or self.survey is None:
+            return 0
+        return (self.frames[0] - self.survey.first) // self.survey.step
+
     def begins(self, before: int) -> bool:
         """Whether reading so many frames before it reaches the group's first frame."""
         if self.frames is None or self.survey is None:

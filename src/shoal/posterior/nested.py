@@ -1,0 +1,222 @@
+"""Draws where scales, lengths or dynamics are unknown: these first, then costs given them.
+
+The unknowns u besides the coefficients come from a Student t whose centre and shape are adapted to
+their posterior. Given u, the costs c = amplitude(u) ξ have the likelihood's Gaussian form, so that
+ξ is drawn from the Gaussian that prior and likelihood make together at this u:
+
+    ξ | u  ~  Normal(Λ⁻¹ A b(u), Λ⁻¹),   Λ = I + A H A,   A = diag amplitude(u),
+
+with H the curvature of the log likelihood in c and b(u) = H c₀ + ∇ℓ(c₀), moved along with the
+passive unknowns. One Gaussian for (ξ, u) together would be wrong: c is a product of the two.
+"""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.scipy.linalg import cho_solve, solve_triangular
+from jaxtyping import Array, Float
+from scipy.special import gammaln
+
+from shoal.basis import BasisOperator
+from shoal.posterior.curvature import likelihood_curvature
+from shoal.posterior.hierarchy import Hierarchy, Hyper
+from shoal.posterior.importance import weigh
+from shoal.posterior.marginal import Top, hyper_spread, marginal_top
+from shoal.progress import Report
+
+FREEDOM = 7.0
+"""Of the Student t: tails a little heavier than the posterior's."""
+
+CHUNK = 1000
+"""Draws in one call of the compiled program."""
+
+ROUNDS = 5
+"""At most, to adapt the Student t."""
+
+GOOD = 0.5
+"""The share of effective draws at which it is adapted well enough."""
+
+LARGEST_FACTORS = 2e11
+"""Operations that all factors of Λ may take together; beyond, draws share the unknowns."""
+
+
+class Proposed(NamedTuple):
+    """Points, and the log densities of the posterior and of where they were drawn from."""
+
+    positions: Float[np.ndarray, "draws unknowns"]
+    log_posterior: Float[np.ndarray, " draws"]
+    log_approximation: Float[np.ndarray, " draws"]
+
+
+class CostsGiven(eqx.Module):
+    """The Gaussian of ξ given the other unknowns.
+
+    Attributes
+    ----------
+    curvature
+        H, of the log likelihood in the costs' coefficients c.
+    pull
+        H c₀ + ∇ℓ(c₀).
+    drift
+        How ∇ℓ(c₀) changes with the passive unknowns.
+    passive
+        Where these are at the centre.
+    """
+
+    model: Hierarchy
+    curvature: Float[Array, "n n"]
+    pull: Float[Array, " n"]
+    drift: Float[Array, "n passive"]
+    passive: Float[Array, " passive"]
+
+    @classmethod
+    def of(cls, model: Hierarchy, top: Top) -> "CostsGiven":
+        """Around the most probable unknowns."""
+        basis, passive = model.parts(jnp.asarray(top.hyper))
+        c = model.basis.amplitude(basis) * top.xi
+        plain = replace(model.given(jnp.asarray(top.hyper)), basis=BasisOperator(model.basis.map))
+        curvature = jnp.asarray(likelihood_curvature(plain, c))
+        slope, drift = _slopes(model, c, basis, passive)
+        return cls(model, curvature, curvature @ c + slope, drift, passive)
+
+    def draw(
+        self, hyper: Hyper, noise: Float[Array, "k n"]
+    ) -> tuple[Float[Array, "k unknowns"], Float[Array, " k"]]:
+        """Points with these unknowns, and the log density of their coefficients."""
+        basis, passive = self.model.parts(hyper)
+        amplitude = self.model.basis.amplitude(basis)
+        count = amplitude.size
+        precise = jnp.eye(count) + amplitude[:, None] * self.curvature * amplitude
+        factor = jnp.linalg.cholesky(precise)
+        pull = self.pull + self.drift @ (passive - self.passive)
+        mean = cho_solve((factor, True), amplitude * pull)
+        xi = mean + solve_triangular(factor, noise.T, lower=True, trans="T").T
+        height = jnp.sum(jnp.log(jnp.diag(factor))) - 0.5 * count * jnp.log(2 * jnp.pi)
+        same = jnp.broadcast_to(hyper, (xi.shape[0], hyper.size))
+        return jnp.concatenate([xi, same], axis=1), height - 0.5 * jnp.sum(noise**2, axis=1)
+
+
+class Student(NamedTuple):
+    """A multivariate Student t with ``FREEDOM`` degrees of freedom."""
+
+    centre: Float[np.ndarray, " hyper"]
+    factor: Float[np.ndarray, "hyper hyper"]
+
+    def draw(self, count: int, generator: np.random.Generator) -> Float[np.ndarray, "n hyper"]:
+        """So many points."""
+        normal = generator.standard_normal((count, self.centre.size))
+        stretch = np.sqrt(generator.chisquare(FREEDOM, (count, 1)) / FREEDOM)
+        return np.asarray(self.centre + (normal / stretch) @ self.factor.T)
+
+    def log_density(self, points: Float[np.ndarray, "n hyper"]) -> Float[np.ndarray, " n"]:
+        """Of each point."""
+        size = self.centre.size
+        constant = gammaln((FREEDOM + size) / 2) - gammaln(FREEDOM / 2)
+        constant -= size / 2 * np.log(FREEDOM * np.pi) + np.linalg.slogdet(self.factor)[1]
+        squares = self._squares(points)
+        return np.asarray(constant - (FREEDOM + size) / 2 * np.log1p(squares / FREEDOM))
+
+    def adapted(
+        self, points: Float[np.ndarray, "n hyper"], weights: Float[np.ndarray, " n"]
+    ) -> "Student":
+        """Nearer to weighted points, by ten steps of EM; near itself where few of them count."""
+        size, effective = self.centre.size, 1 / np.sum(weights**2)
+        before = self.factor @ self.factor.T
+        found = self
+        for _ in range(10):
+            pulled = weights * (FREEDOM + size) / (FREEDOM + found._squares(points))
+            centre = pulled @ points / pulled.sum()
+            apart = points - centre
+            shape = (pulled[:, None] * apart).T @ apart
+            shape = (effective * shape + 5 * size * before) / (effective + 5 * size)
+            found = Student(centre, np.linalg.cholesky(shape))
+        return found
+
+    def _squares(self, points: Float[np.ndarray, "n hyper"]) -> Float[np.ndarray, " n"]:
+        return np.asarray(
+            np.sum(np.linalg.solve(self.factor, (points - self.centre).T) ** 2, axis=0)
+        )
+
+
+def nested_proposals(
+    model: Hierarchy, count: int, generator: np.random.Generator, report: Report
+) -> tuple[Proposed, Top]:
+    """Points near the posterior, and the most probable unknowns around which they lie."""
+    top = marginal_top(model, report)
+    costs = CostsGiven.of(model, top)
+    if not np.asarray(top.hyper).size:
+        return _drawn(costs, None, count, generator, report), top
+    spread = hyper_spread(model, top, report)
+    student = Student(np.asarray(top.hyper), np.linalg.cholesky(spread @ spread.T))
+    for _ in range(ROUNDS):
+        tried = _drawn(costs, student, CHUNK, generator, report)
+        weighing = weigh(tried.log_posterior, tried.log_approximation)
+        good = weighing.effective > GOOD * CHUNK and weighing.pareto_k < GOOD
+        if weighing.effective > 0:
+            hyper = tried.positions[:, model.coefficients :]
+            student = student.adapted(hyper, weighing.weights)
+        if good:
+            break
+    return _drawn(costs, student, count, generator, report), top
+
+
+def _drawn(
+    costs: CostsGiven,
+    student: Student | None,
+    count: int,
+    generator: np.random.Generator,
+    report: Report,
+) -> Proposed:
+    """Chunk by chunk; draws share unknowns where a factor for each would take too long."""
+    model, parts = costs.model, []
+    size = model.coefficients
+    share = 1
+    while share < 10 and count / share * size**3 / 3 > LARGEST_FACTORS:
+        share *= 2
+    each = CHUNK // share
+    for done in range(0, count, CHUNK):
+        noise = generator.standard_normal((each, share, size))
+        if student is None:
+            hyper, log_hyper = np.zeros((each, 0)), np.zeros(each)
+        else:
+            hyper = student.draw(each, generator)
+            log_hyper = student.log_density(hyper)
+        found = _propose(costs, jnp.asarray(hyper), jnp.asarray(noise))
+        positions, log_p, log_q = (np.asarray(part) for part in found)
+        log_q = log_q + log_hyper[:, None]
+        parts.append(Proposed(positions.reshape(-1, model.dimension), log_p.ravel(), log_q.ravel()))
+        report("Laplace: draws", min(done + CHUNK, count), count)
+    return Proposed(*(np.concatenate(part)[:count] for part in zip(*parts, strict=True)))
+
+
+@eqx.filter_jit
+def _propose(
+    costs: CostsGiven, hyper: Float[Array, "each hyper"], noise: Float[Array, "each share n"]
+) -> tuple[Float[Array, "each share d"], Float[Array, "each share"], Float[Array, "each share"]]:
+    def one(given: tuple[Array, Array]) -> tuple[Array, Array, Array]:
+        positions, log_q = costs.draw(*given)
+        return positions, jax.vmap(costs.model.log_posterior)(positions), log_q
+
+    return jax.lax.map(one, (hyper, noise), batch_size=16)
+
+
+@eqx.filter_jit
+def _slopes(
+    model: Hierarchy,
+    c: Float[Array, " n"],
+    basis: Float[Array, " basis"],
+    passive: Float[Array, " passive"],
+) -> tuple[Float[Array, " n"], Float[Array, "n passive"]]:
+    """∇ℓ in the costs' coefficients, and how it changes with the passive unknowns."""
+
+    def slope(at: Float[Array, " passive"]) -> Float[Array, " n"]:
+        density = model.given(jnp.concatenate([basis, at]))
+        v = model.basis.map.apply
+        shape = model.basis.map.in_shape
+        return jax.grad(lambda x: density.log_likelihood(v(x.reshape(shape))))(c)
+
+    return slope(passive), jax.jacfwd(slope)(passive)
