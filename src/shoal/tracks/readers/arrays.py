@@ -8,7 +8,7 @@ import numpy as np
 from shoal.errors import InputError
 from shoal.tracks.arena import Arena
 from shoal.tracks.gaps import check_grid
-from shoal.tracks.readers.clock import clock_of_times
+from shoal.tracks.readers.clock import clock_of_times, one_per_tick
 from shoal.tracks.readers.source import ReadOptions, Source
 from shoal.tracks.record import Tracks
 
@@ -70,13 +70,16 @@ def timed_tracks(source: Source, options: ReadOptions, time: Any, **known: Any) 
             f"{source.path}, row {late + 2}: time goes backwards, {seconds[late]:g} s after "
             f"{seconds[late - 1]:g} s"
         )
-    clock = clock_of_times(seconds, np.zeros(len(seconds), dtype=int), None)
+    everybody = np.zeros(len(seconds), dtype=int)
+    clock = clock_of_times(seconds, everybody, None)
+    nobody = np.isnan(np.asarray(known["positions"], dtype=float)).all(axis=(1, 2))
+    kept, clock = one_per_tick(clock, seconds, everybody, nobody)
     animals = np.shape(known["positions"])[1]
     check_grid(len(clock.time), animals, len(seconds) * animals, str(source.path))
     arrays = {}
     for name in ("positions", "heading"):
         if known.get(name) is not None:
-            rows = np.asarray(known[name], dtype=float)
+            rows = np.asarray(known[name], dtype=float)[kept]
             grid = np.full((len(clock.time), *rows.shape[1:]), np.nan)
             grid[clock.frame] = rows
             arrays[name] = grid

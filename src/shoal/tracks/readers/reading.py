@@ -216,5 +216,10 @@ def _check(options: ReadOptions) -> None:
         value = getattr(options, name)
         if value is not None and not value > 0:
             raise InputError(f"{name} must be positive, got {value}")
+    if options.fps is not None and options.clock is not None:
+        raise InputError(
+            f"clock={options.clock:g} puts a frame every {options.clock:g} s, so fps="
+            f"{options.fps:g} contradicts it: give one of them"
+        )
     if not 0 <= options.confidence <= 1:
         raise InputError(f"a confidence lies between 0 and 1, got {options.confidence}")
