@@ -33,6 +33,7 @@ class ReadingSettings(Choices):
     confidence: float = 0.0
     clock: float = 0.0
     sort: bool = False
+    drop_estimated: bool = False
     stream: bool = False
     parts: str = ""
     # preparing
@@ -88,6 +89,7 @@ class Reading:
             confidence=s.confidence,
             clock=s.clock or None,
             sort=s.sort,
+            drop_estimated=s.drop_estimated,
         )
         return self._prepared(found)
 
@@ -97,7 +99,7 @@ class Reading:
             name
             for name in (
                 *("drop", "landmarks", "flip_y", "max_step", "fill_gaps", "smooth", "rescale"),
-                *("format", "keypoint", "confidence", "clock", "sort"),
+                *("format", "keypoint", "confidence", "clock", "sort", "drop_estimated"),
             )
             if getattr(s, name)
         ]

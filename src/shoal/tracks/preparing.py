@@ -1,6 +1,6 @@
 """Tracks made ready: thinned, cropped, rescaled, smoothed, short gaps filled; each says so."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -153,8 +153,14 @@ def drop_jumps(tracks: Tracks, step: Any) -> Tracks:
     return _without(tracks, bad).noted(f"{int(bad.sum())} fixes dropped: jumps beyond {step:g}")
 
 
-def jump_notes(tracks: Tracks) -> list[str]:
-    """A sentence where an animal jumps so far that it must be an error."""
+def jump_notes(tracks: Tracks, files: Mapping[str, Any]) -> list[str]:
+    """A sentence where an animal jumps so far that it must be an error.
+
+    Parameters
+    ----------
+    files
+        Which file holds an animal, where it is not the tracks' own source.
+    """
     moved = shortest(np.diff(tracks.positions, axis=0), tracks.arena)
     step = np.hypot(moved[..., 0], moved[..., 1])
     moving = step[np.isfinite(step) & (step > 0)]
@@ -165,11 +171,13 @@ def jump_notes(tracks: Tracks) -> list[str]:
     if not len(far):
         return []
     frame, animal = (int(place) for place in far[0])
+    name = tracks.individuals[animal]
+    file = files.get(name, tracks.data.attrs["source"])
     return [
         f"{len(far)} steps are over 50 times as long as 95 in 100 others; the first is of "
         f"{step[frame, animal]:.4g} {tracks.length_unit}".rstrip()
-        + f" by {tracks.individuals[animal]} in frame {frame}: drop_jumps({2 * usual:.2g}) or "
-        f"--max-step {2 * usual:.2g} takes such fixes out"
+        + f" by {name} in frame {frame} of {file}: drop_jumps({2 * usual:.2g}) or --max-step "
+        f"{2 * usual:.2g} takes such fixes out"
     ]
 
 

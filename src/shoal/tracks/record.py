@@ -27,6 +27,10 @@ from shoal.tracks.headings import headings
 if TYPE_CHECKING:
     import pandas as pd
 
+LEFT_OUT = (
+    "{} was left out: only x and y are used, so that distances and angles are those on a plane"
+)
+
 
 @dataclass(frozen=True, eq=False)
 class Tracks:

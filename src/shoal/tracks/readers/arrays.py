@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float
 
 from shoal.errors import InputError
 from shoal.tracks.arena import Arena
@@ -33,14 +34,7 @@ def tracks_of(  # noqa: PLR0913  (what a file may say)
     group: str | None = None,
 ) -> Tracks:
     """Checked, with the file's name in every message; inf counts as not seen."""
-    array = np.array(positions, dtype=float)
-    if array.ndim != 3 or array.shape[-1] != 2:
-        raise InputError(
-            f"{source.path}: expected positions (frames, animals, 2), got shape {array.shape}"
-        )
-    if len(array) < 2:
-        raise InputError(f"{source.path}: fewer than two frames")
-    array[np.isinf(array)] = np.nan
+    array = places_of(source, positions)
     rate = options.fps if options.fps is not None else _rate(fps)
     words = [*notes, IMAGE] if (options.unit or unit) == "px" else list(notes)
     try:
@@ -58,6 +52,19 @@ def tracks_of(  # noqa: PLR0913  (what a file may say)
         )
     except InputError as error:
         raise InputError(f"{source.path}: {error}") from error
+
+
+def places_of(source: Source, positions: Any) -> Float[np.ndarray, "time individuals 2"]:
+    """Places of two frames or more; inf counts as not seen."""
+    array = np.array(positions, dtype=float)
+    if array.ndim != 3 or array.shape[-1] != 2:
+        raise InputError(
+            f"{source.path}: expected positions (frames, animals, 2), got shape {array.shape}"
+        )
+    if len(array) < 2:
+        raise InputError(f"{source.path}: fewer than two frames")
+    array[np.isinf(array)] = np.nan
+    return array
 
 
 def timed_tracks(source: Source, options: ReadOptions, time: Any, **known: Any) -> Tracks:

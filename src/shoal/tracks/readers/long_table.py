@@ -12,7 +12,12 @@ from jaxtyping import Bool, Float
 from shoal.errors import InputError
 from shoal.tracks.readers.delimited import table
 from shoal.tracks.readers.fixes import Fixes
-from shoal.tracks.readers.long_columns import flag_columns, is_numeric, wanted_columns
+from shoal.tracks.readers.long_columns import (
+    flag_columns,
+    is_numeric,
+    third_dimension,
+    wanted_columns,
+)
 from shoal.tracks.readers.long_layout import ROLES, Layout, layout_of, split_unit
 from shoal.tracks.readers.long_parquet import read_parquet
 from shoal.tracks.readers.long_times import counts_frames, times_of
@@ -26,6 +31,7 @@ from shoal.tracks.readers.long_values import (
     words_of,
 )
 from shoal.tracks.readers.source import ReadOptions, Source, named
+from shoal.tracks.record import warn
 
 
 def read_fixes(source: Source, options: ReadOptions, name: str | None = None) -> Fixes:
@@ -36,7 +42,11 @@ def read_fixes(source: Source, options: ReadOptions, name: str | None = None) ->
     rows = read_rows(source, *wanted_columns(layout, numeric))
     if rows.num_rows == 0:
         raise InputError(f"{source.path} has no rows")
-    return fixes_of(rows, layout, source.path, name or source.path.stem, options.fps)
+    fixes = fixes_of(rows, layout, source.path, name or source.path.stem, options.fps)
+    grave, slight = third_dimension(layout)
+    for sentence in grave:
+        warn(f"{source.path}: {sentence}")
+    return replace(fixes, notes=(*fixes.notes, *grave, *slight))
 
 
 def read_rows(source: Source, numbers: Sequence[str], texts: Sequence[str]) -> pa.Table:
