@@ -30,7 +30,11 @@ STATES: dict[str, Any] = {
         ),
     ],
     "target": Annotated[
-        str | None, typer.Option(help="X,Y; the name of an animal or landmark; or GROUP=X,Y;…")
+        str | None,
+        typer.Option(
+            help="X,Y (longitude,latitude where tracks have them); the name of an animal or "
+            "landmark; or GROUP=X,Y;…"
+        ),
     ],
     "arena": Annotated[
         str | None, typer.Option(help="left,bottom,right,top or circle:x,y,radius.")

@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,19 @@ from shoal.progress import Report, reporting
 from shoal.states import Scene, StateSpace, Transitions, count_transitions
 from shoal.studies.choosing import LagChoice, choose_lag
 from shoal.studies.settings import LAST, Choices
-from shoal.studies.words import arena_of_words, feature_of, lag_of, pairs_of, target_of
+from shoal.studies.words import (
+    arena_of_words,
+    feature_of,
+    lag_of,
+    pairs_of,
+    target_note,
+    target_of,
+)
 from shoal.tracks import Collection, Tracks
+from shoal.tracks.arena import misfit
 from shoal.tracks.readers import OpenTracks, open_tracks, read_tracks
 from shoal.tracks.readers.reading import files_of
+from shoal.tracks.record import warn
 
 
 @dataclass(frozen=True)
@@ -138,8 +148,13 @@ class Reading:
 
     @cached_property
     def target(self) -> Any:
-        """Where the animals may want to go."""
-        return target_of(self.settings.target)
+        """Where the animals may want to go, in the coordinates of the tracks."""
+        return target_of(self.settings.target, self._whole)
+
+    @property
+    def _whole(self) -> Sequence[Tracks]:
+        """The tracks in memory: none of those that are streamed, which are never projected."""
+        return () if isinstance(self.tracks, OpenTracks) else list(self.tracks)
 
     @cached_property
     def space(self) -> StateSpace:
@@ -152,9 +167,12 @@ class Reading:
         if s.target and "target" not in s.state:
             warnings.warn(f"--target {s.target} is used by no state", UserWarning, stacklevel=2)
         unit = s.unit or getattr(self.tracks, "length_unit", "")
-        return StateSpace(
-            *(feature_of(word, self.target, arena, unit, self._scenes) for word in words)
-        )
+        features = [feature_of(word, self.target, arena, unit, self._scenes) for word in words]
+        if arena is not None and all(getattr(one, "arena", None) is None for one in features):
+            found = (misfit(arena, part.positions, part.group) for part in self._whole)
+            for sentence in islice(filter(None, found), 1):  # counting warns of those of features
+                warn(sentence)
+        return StateSpace(*features)
 
     def _scenes(self) -> Sequence[Scene]:
         s = self.settings
@@ -205,13 +223,15 @@ class Reading:
     def notes(self) -> list[str]:
         """What reading and preparing did, each sentence once."""
         found = [] if isinstance(self.tracks, OpenTracks) else list(self.tracks.notes)
+        placed = target_note(self.settings.target, self._whole)
         if len(found) <= 12:
-            return found
+            return found + placed
         plain: dict[str, int] = {}
         for part in self.tracks:
             for note in part.notes:
                 plain[note] = plain.get(note, 0) + 1
-        return [f"{note} ({count} groups)" if count > 1 else note for note, count in plain.items()]
+        once = [f"{note} ({count} groups)" if count > 1 else note for note, count in plain.items()]
+        return once + placed
 
     def rows(self) -> list[tuple[str, str]]:
         """What was read and counted, for a summary."""

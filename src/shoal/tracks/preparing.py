@@ -56,6 +56,7 @@ def rescale(tracks: Tracks, factor: Any = None, unit: str = "", shift: Any = (0.
     offset = np.asarray(shift, dtype=float)
     data = tracks.data.assign(position=tracks.data["position"] * factor + offset)
     data.attrs = dict(tracks.data.attrs, length_unit=unit)
+    data.attrs |= _from_metres(tracks, (float(factor), float(factor)), offset)
     if tracks.arena is not None:
         moved = tracks.arena.scaled(float(factor), (float(offset[0]), float(offset[1])))
         data.attrs["arena"] = repr(moved)
@@ -135,6 +136,7 @@ def flip_y(tracks: Tracks) -> Tracks:
         c = tracks.arena
         flipped = flipped.assign_attrs(arena=repr(Circle(c.x, -c.y, c.radius)))
     notes = [note for note in tracks.notes if "flip_y()" not in note]
+    flipped = flipped.assign_attrs(_from_metres(tracks, (1.0, -1.0), np.zeros(2)))
     return Tracks(flipped.assign_attrs(notes=notes)).noted("mirrored: y is minus what it was")
 
 
@@ -225,6 +227,17 @@ def runs(mask: Bool[np.ndarray, " frames"]) -> list[tuple[int, int]]:
     steps = np.diff(np.concatenate([[False], mask, [False]]).astype(int))
     starts, stops = np.flatnonzero(steps == 1), np.flatnonzero(steps == -1)
     return [(int(a), int(b)) for a, b in zip(starts, stops, strict=True)]
+
+
+def _from_metres(
+    tracks: Tracks, factor: tuple[float, float], shift: Float[np.ndarray, " 2"]
+) -> dict[str, list[float]]:
+    """How metres around the centre become places, for ``place_at``, once these have changed."""
+    if tracks.centre is None:
+        return {}
+    known = np.reshape(tracks.data.attrs.get("from_metres", (1.0, 1.0, 0.0, 0.0)), (2, 2))
+    scale, offset = known * np.asarray(factor)
+    return {"from_metres": [*scale.tolist(), *(offset + shift).tolist()]}
 
 
 def _placed(tracks: Tracks, places: Float[np.ndarray, "time individuals 2"]) -> Tracks:
