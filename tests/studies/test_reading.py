@@ -94,3 +94,10 @@ def test_the_arena_of_a_file_is_compared_with_its_places():
     space = shoal.StateSpace(shoal.LocalMisalignment(6))
     with pytest.warns(UserWarning, match="87 of 87 places .* lie outside the arena Circle"):
         shoal.count_transitions(tracks, space)
+
+
+def test_an_arena_around_nobody_is_refused_in_words_that_name_it(tmp_path):
+    path = shoal.Tracks.from_arrays(places(), group="a").to_csv(tmp_path / "fish.csv")
+    settings = FitSettings(tracks=str(path), state="wall-distance", arena="0,0,2,2")
+    with pytest.raises(shoal.InputError, match=r"no value above 0 .* 87 of 87 places of group 'a'"):
+        _ = Reading(settings).space

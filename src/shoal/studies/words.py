@@ -25,6 +25,7 @@ from shoal.states import (
 )
 from shoal.studies.vocabulary import FEATURES
 from shoal.tracks import Arena, Circle, Periodic, Rectangle, Tracks
+from shoal.tracks.arena import misfit
 
 DEFAULT_BINS = 12
 
@@ -115,7 +116,11 @@ def _reach(feature: Feature, scenes: Sequence[Scene]) -> float:
     values = np.concatenate([feature.values(scene).ravel() for scene in scenes])
     values = values[np.isfinite(values)]
     if not values.size or not values.max() > 0:
-        raise InputError(f"{feature.axis.name} has no value above 0 in these tracks")
+        walls = [(getattr(feature, "arena", None) or scene.arena, scene) for scene in scenes]
+        wrong = [misfit(arena, one.positions, one.group) for arena, one in walls if arena]
+        first = next(filter(None, wrong), "")
+        words = f"{feature.axis.name} has no value above 0 in these tracks"
+        raise InputError(f"{words}: {first}" if first else words)
     return round_up(float(np.quantile(values, 0.99)))
 
 
