@@ -25,10 +25,10 @@ def places(seed=1, missing=True):
     return positions
 
 
-def idtrackerai_npy(folder, positions, protocol=4):
+def idtrackerai_npy(folder, positions, protocol=4, scores=1.0):
     content = {
         "trajectories": positions,
-        "id_probabilities": np.ones((*positions.shape[:2], 1)),
+        "id_probabilities": np.broadcast_to(scores, positions.shape[:2])[..., None].copy(),
         "version": "5.2.12",
         "video_paths": ["/films/fish.avi"],
         "frames_per_second": FPS,
@@ -53,6 +53,7 @@ def idtrackerai_h5(folder, positions):
     path = folder / "trajectories.h5"
     with h5py.File(path, "w") as file:
         file["trajectories"] = positions
+        file["id_probabilities"] = np.ones((*positions.shape[:2], 1))
         file.attrs.update(
             frames_per_second=FPS,
             body_length=57.7,
@@ -71,7 +72,10 @@ def idtrackerai_csv(folder, positions):
     table.insert(0, "seconds", np.round(np.arange(FRAMES) / FPS, 3))
     table.to_csv(folder / "trajectories.csv", index=False, na_rep="nan")
     (folder / "attributes.json").write_text(json.dumps({"frames_per_second": FPS}))
-    (folder / "id_probabilities.csv").write_text("seconds,id_probabilities1\n0.0,1.0\n")
+    scores = pd.DataFrame(np.ones((FRAMES, ANIMALS)))
+    scores.columns = [f"id_probabilities{k + 1}" for k in range(ANIMALS)]
+    scores.insert(0, "seconds", table["seconds"])
+    scores.to_csv(folder / "id_probabilities.csv", index=False)
     return folder
 
 
@@ -111,6 +115,7 @@ def trex_npz(folder, positions):
                 "X": x + 1,
                 "Y": y + 1,
                 "missing": np.isinf(x).astype(np.float32),
+                "detection_p": np.where(np.isinf(x), np.inf, 1.0),
                 "ANGLE": np.zeros(len(x)),
                 "cm_per_pixel": np.array([0.1]),
                 "frame_rate": np.array([99]),
@@ -203,7 +208,11 @@ def sleap_labels(folder, positions):
     for number, frame in enumerate(positions):
         instances = [
             sleap_io.PredictedInstance.from_numpy(
-                np.stack([place + 1, place - 1]), skeleton=skeleton, track=track, score=1.0
+                np.stack([place + 1, place - 1]),
+                skeleton=skeleton,
+                point_scores=np.ones(2),
+                track=track,
+                score=1.0,
             )
             for place, track in zip(frame, tracks, strict=True)
             if np.isfinite(place).all()

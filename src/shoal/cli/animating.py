@@ -20,7 +20,9 @@ def animate(
     group: Annotated[
         str | None, typer.Option(help="Which group.", show_default="the first")
     ] = None,
-    target: Annotated[str | None, typer.Option(help="A point X,Y to mark.")] = None,
+    target: Annotated[
+        str | None, typer.Option(help="A point to mark: X,Y, or longitude,latitude.")
+    ] = None,
     landmarks: Annotated[str | None, typer.Option(help="No members of the group.")] = None,
     tail: Annotated[int | None, typer.Option(help="Frames that tails go back.")] = None,
     speed: Annotated[
@@ -50,7 +52,7 @@ def animate(
     said = {k: v for k, v in locals().items() if k not in ("out", "config", "progress")}
     from shoal.figures.video.animation import animate as draw  # noqa: PLC0415  (loads Matplotlib)
     from shoal.studies.moving_choices import AnimateChoices  # noqa: PLC0415
-    from shoal.studies.words import target_of  # noqa: PLC0415
+    from shoal.studies.words import target_note, target_of  # noqa: PLC0415
     from shoal.tracks.readers import read_tracks  # noqa: PLC0415
 
     s = AnimateChoices(**chosen(AnimateChoices, config, said))
@@ -67,7 +69,8 @@ def animate(
     one = wanted[0] if s.every == 1 else wanted[0].thin(s.every)
     if s.landmarks:
         one = one.with_landmarks(*(name.strip() for name in s.landmarks.split(",")))
-    point = target_of(s.target)
+    point = target_of(s.target, [one])
+    notes += [f"note: {note}" for note in target_note(s.target, [one])]
     if isinstance(point, str):
         one, point = one.with_landmarks(point), None  # drawn with its name, wherever it goes
     written = {"video": draw(one, out, target=point, tail=s.tail, speed=s.speed, progress=progress)}

@@ -30,7 +30,11 @@ STATES: dict[str, Any] = {
         ),
     ],
     "target": Annotated[
-        str | None, typer.Option(help="X,Y; the name of an animal or landmark; or GROUP=X,Y;…")
+        str | None,
+        typer.Option(
+            help="X,Y (longitude,latitude where tracks have them); the name of an animal or "
+            "landmark; or GROUP=X,Y;…"
+        ),
     ],
     "arena": Annotated[
         str | None, typer.Option(help="left,bottom,right,top or circle:x,y,radius.")
@@ -142,7 +146,19 @@ READING: dict[str, Any] = {
         str | None, typer.Option(help="Of poses; else the centroid.", rich_help_panel=FILES)
     ],
     "confidence": Annotated[
-        float | None, typer.Option(help="Of poses: less is not seen.", rich_help_panel=FILES)
+        float | None,
+        typer.Option(
+            help="Places with a lower score count as not seen: poses, idTracker, TRex.",
+            rich_help_panel=FILES,
+        ),
+    ],
+    "drop_estimated": Annotated[
+        bool | None,
+        typer.Option(
+            "--drop-estimated/--keep-estimated",
+            help="Places that the tracker estimated count as not seen.",
+            rich_help_panel=FILES,
+        ),
     ],
     "clock": Annotated[
         float | None,

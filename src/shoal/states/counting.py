@@ -12,6 +12,7 @@ from shoal.states.perceiving import (
     NOT_SEEN,
     Perceived,
     perceive,
+    warn_of_arena,
     warn_of_mirrored_pairs,
     warn_of_target,
 )
@@ -102,11 +103,13 @@ def _peeked(tracks: Any) -> tuple[Any, Iterator[Any]]:
 def _count_groups(
     given: Iterable[Any], recipe: Counting, by: str | None
 ) -> Iterator[tuple[Any, Transitions]]:
-    """One group after the other; of targets far away one warning is enough."""
-    warned, mirrored, rates = False, False, set()
+    """One group after the other; of targets far away and wrong arenas one warning is enough."""
+    warned, misplaced, mirrored, rates = False, False, False, set()
     for tracks in given:
         yield from count_group(tracks, recipe, by, records=True)
-        warned = warned or warn_of_target(recipe.scene(tracks), recipe)
+        scene = recipe.scene(tracks)
+        warned = warned or warn_of_target(scene, recipe)
+        misplaced = misplaced or warn_of_arena(scene, recipe)
         mirrored = mirrored or warn_of_mirrored_pairs(tracks, recipe)
         rates.add(tracks.fps)
     if len(rates) > 1:

@@ -15,6 +15,7 @@ from shoal.states.space import StateSpace
 from shoal.states.targets import outside
 from shoal.states.transitions import Transitions
 from shoal.tracks import Tracks
+from shoal.tracks.arena import misfit
 
 States = Int[np.ndarray, "time individuals"]
 NOT_SEEN, NO_HEADING = "not seen", "no heading"
@@ -117,6 +118,16 @@ def warn_of_target(scene: Scene, recipe: Counting) -> bool:
     """Warn of a target that lies elsewhere than the animals."""
     targets = [getattr(part, "target", None) for part in recipe.space.parts]
     sentences = [outside(target, scene) for target in targets if target is not None]
+    for sentence in filter(None, sentences):
+        warnings.warn(sentence, UserWarning, stacklevel=2)
+    return any(sentences)
+
+
+def warn_of_arena(scene: Scene, recipe: Counting) -> bool:
+    """Warn of walls, of features or of the tracks, that many places lie outside of."""
+    parts = recipe.space.parts
+    arenas = dict.fromkeys([scene.arena, *(getattr(part, "arena", None) for part in parts)])
+    sentences = [misfit(one, scene.positions, scene.group) for one in arenas if one is not None]
     for sentence in filter(None, sentences):
         warnings.warn(sentence, UserWarning, stacklevel=2)
     return any(sentences)

@@ -10,7 +10,7 @@ import numpy as np
 from shoal.cluster import run_jobs
 from shoal.progress import Report
 from shoal.states.counting import count_group, labelled
-from shoal.states.perceiving import perceive, warn_of_target
+from shoal.states.perceiving import perceive, warn_of_arena, warn_of_target
 from shoal.states.recipe import Counting
 from shoal.states.scene import Scene, frames_after, frames_before
 from shoal.states.transitions import Transitions
@@ -27,7 +27,9 @@ def count_store(
     if any(frames_before(part) is None for part in recipe.space.parts):
         store = store.uncut()  # nobody knows how far a user's function looks around
     blocks = store.blocks()
-    warn_of_target(_overview(blocks, recipe), recipe)
+    overview = _overview(blocks, recipe)
+    warn_of_target(overview, recipe)
+    warn_of_arena(overview, recipe)
     job = partial(count_block, recipe=recipe, by=by)
     for parts in run_jobs(job, blocks, cluster, report, "counting"):
         yield from parts

@@ -17,7 +17,7 @@ from shoal.report.tables import write_table
 from shoal.simulation import Release, simulate
 from shoal.simulation.release import observed_start
 from shoal.studies.fitting import FitRun, FitSettings
-from shoal.studies.words import arena_of_words, target_of
+from shoal.studies.words import arena_of_words, target_note, target_of
 from shoal.tracks import Collection, Tracks
 from shoal.tracks.readers.reading import files_of
 from shoal.tracks.record import warn
@@ -95,6 +95,16 @@ class Moving:
         """Tracks, or a release."""
         return released(self.settings.release) if self.settings.release else self.tracks
 
+    @cached_property
+    def target(self) -> Any:
+        """Where groups are to arrive, as the tracks have it; None for the target of the fit."""
+        words = self.settings.target
+        known = bool(words) and self.choices is not None and bool(self.choices.tracks)
+        seen = list(self.tracks) if known else []
+        for note in target_note(words, seen):
+            warn(note)
+        return target_of(words, seen)
+
     def options(self) -> dict[str, Any]:
         """What simulations and checks have in common."""
         s = self.settings
@@ -105,7 +115,7 @@ class Moving:
             "arena": arena,
             "walls": s.walls,
             "stop": s.stop or None,
-            "target": target_of(s.target),
+            "target": self.target,
             "reach": s.reach,
             "progress": self.progress,
         }
@@ -185,7 +195,7 @@ class Moving:
             elif word != self.settings.rule:
                 panels[word] = next(iter(self.simulated(word)))
         panels[self.settings.rule] = first
-        target = target_of(self.settings.target) or self._target(label)
+        target = self.target or self._target(label)
         return animate(
             panels if len(panels) > 1 else first,
             video,

@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,19 @@ from shoal.states import Scene, StateSpace, Transitions, count_transitions
 from shoal.states.recipe import Counting
 from shoal.studies.choosing import LagChoice, Thinning, choose_lag, choose_thinning
 from shoal.studies.settings import LAST, Choices
-from shoal.studies.words import arena_of_words, feature_of, lag_of, pairs_of, target_of
+from shoal.studies.words import (
+    arena_of_words,
+    feature_of,
+    lag_of,
+    pairs_of,
+    target_note,
+    target_of,
+)
 from shoal.tracks import Collection, Tracks
+from shoal.tracks.arena import misfit
 from shoal.tracks.readers import OpenTracks, open_tracks, read_tracks
 from shoal.tracks.readers.reading import files_of
+from shoal.tracks.record import warn
 
 
 @dataclass(frozen=True)
@@ -34,6 +44,7 @@ class ReadingSettings(Choices):
     confidence: float = 0.0
     clock: float = 0.0
     sort: bool = False
+    drop_estimated: bool = False
     stream: bool = False
     parts: str = ""
     # preparing
@@ -77,9 +88,10 @@ class Reading:
     @cached_property
     def thinning(self) -> Thinning:
         """Which frames are used, and why where that is left to the tracks."""
-        s, whole = self.settings, self._whole
-        if s.every or s.lag != 1 or isinstance(whole, OpenTracks):
+        s = self.settings
+        if s.every or s.lag != 1 or s.stream:
             return Thinning(s.every or 1, "")
+        whole: Any = self._whole
         recipe = Counting(
             self._space_of(whole), 1, s.heading_frames, s.minimum_step, s.tracker_headings
         )
@@ -106,6 +118,7 @@ class Reading:
             confidence=s.confidence,
             clock=s.clock or None,
             sort=s.sort,
+            drop_estimated=s.drop_estimated,
         )
         return self._prepared(found)
 
@@ -115,7 +128,7 @@ class Reading:
             name
             for name in (
                 *("drop", "landmarks", "flip_y", "max_step", "fill_gaps", "smooth", "rescale"),
-                *("format", "keypoint", "confidence", "clock", "sort"),
+                *("format", "keypoint", "confidence", "clock", "sort", "drop_estimated"),
             )
             if getattr(s, name)
         ]
@@ -154,13 +167,30 @@ class Reading:
 
     @cached_property
     def target(self) -> Any:
-        """Where the animals may want to go."""
-        return target_of(self.settings.target)
+        """Where the animals may want to go, in the coordinates of the tracks."""
+        return target_of(self.settings.target, self._in_memory)
+
+    @property
+    def _in_memory(self) -> Sequence[Tracks]:
+        """The tracks as far as they are read: none of those that are streamed."""
+        found = self.__dict__.get("tracks") or self._whole  # thinning wants the target early
+        return () if isinstance(found, OpenTracks) else list(found)
 
     @cached_property
     def space(self) -> StateSpace:
-        """The states."""
-        return self._space_of(self.tracks)
+        """The states; what looks wrong about target and arena is warned of."""
+        s, space, arena = (
+            self.settings,
+            self._space_of(self.tracks),
+            arena_of_words(self.settings.arena),
+        )
+        if s.target and "target" not in s.state:
+            warnings.warn(f"--target {s.target} is used by no state", UserWarning, stacklevel=2)
+        if arena is not None and all(getattr(one, "arena", None) is None for one in space.parts):
+            found = (misfit(arena, part.positions, part.group) for part in self._in_memory)
+            for sentence in islice(filter(None, found), 1):  # counting warns of those of features
+                warn(sentence)
+        return space
 
     def _space_of(self, tracks: Tracks | Collection | OpenTracks) -> StateSpace:
         """The states, with bins of distances from these tracks where none are given."""
@@ -169,8 +199,6 @@ class Reading:
         words = [word for word in s.state.split(",") if word.strip()]
         if not words:
             raise InputError("which states? give --state local, or local,target")
-        if s.target and "target" not in s.state:
-            warnings.warn(f"--target {s.target} is used by no state", UserWarning, stacklevel=2)
         unit = s.unit or getattr(tracks, "length_unit", "")
 
         def scenes() -> Sequence[Scene]:
@@ -226,13 +254,15 @@ class Reading:
     def notes(self) -> list[str]:
         """What reading and preparing did, each sentence once."""
         found = [] if isinstance(self.tracks, OpenTracks) else list(self.tracks.notes)
+        placed = target_note(self.settings.target, self._whole)
         if len(found) <= 12:
-            return found
+            return found + placed
         plain: dict[str, int] = {}
         for part in self.tracks:
             for note in part.notes:
                 plain[note] = plain.get(note, 0) + 1
-        return [f"{note} ({count} groups)" if count > 1 else note for note, count in plain.items()]
+        once = [f"{note} ({count} groups)" if count > 1 else note for note, count in plain.items()]
+        return once + placed
 
     def rows(self) -> list[tuple[str, str]]:
         """What was read and counted, for a summary."""

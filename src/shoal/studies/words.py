@@ -1,6 +1,6 @@
 """What a user writes on the command line or in a TOML file, as specifications."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,8 @@ from shoal.states import (
     WallDistance,
 )
 from shoal.studies.vocabulary import FEATURES
-from shoal.tracks import Arena, Circle, Periodic, Rectangle
+from shoal.tracks import Arena, Circle, Periodic, Rectangle, Tracks
+from shoal.tracks.arena import misfit
 
 DEFAULT_BINS = 12
 
@@ -115,7 +116,11 @@ def _reach(feature: Feature, scenes: Sequence[Scene]) -> float:
     values = np.concatenate([feature.values(scene).ravel() for scene in scenes])
     values = values[np.isfinite(values)]
     if not values.size or not values.max() > 0:
-        raise InputError(f"{feature.axis.name} has no value above 0 in these tracks")
+        walls = [(getattr(feature, "arena", None) or scene.arena, scene) for scene in scenes]
+        wrong = [misfit(arena, one.positions, one.group) for arena, one in walls if arena]
+        first = next(filter(None, wrong), "")
+        words = f"{feature.axis.name} has no value above 0 in these tracks"
+        raise InputError(f"{words}: {first}" if first else words)
     return round_up(float(np.quantile(values, 0.99)))
 
 
@@ -135,16 +140,61 @@ def _speed_unit(unit: str, scenes: Callable[[], Sequence[Scene]]) -> str:
     return f"{unit or 'lengths'} per {'s' if timed else 'frame'}"
 
 
-def target_of(words: str) -> Any:
-    """``X,Y``, the name of an animal or landmark, or ``GROUP=X,Y;GROUP=X,Y``."""
+def target_of(words: str, tracks: Iterable[Tracks] = ()) -> Any:
+    """``X,Y``, the name of an animal or landmark, or ``GROUP=X,Y;GROUP=X,Y``.
+
+    Parameters
+    ----------
+    tracks
+        Where these were projected from longitude and latitude, points are longitude and latitude
+        as well, and are projected in the same way; ``xy:X,Y`` is a point as the tracks have it.
+    """
     if not words:
         return None
     if "=" in words:
         pairs = [part.partition("=") for part in words.split(";") if part.strip()]
-        return {group.strip(): point_of(place) for group, _, place in pairs}
+        groups = list(tracks)
+        return {
+            group.strip(): _placed(
+                place, [part for part in groups if part.group == group.strip()] or groups
+            )
+            for group, _, place in pairs
+        }
     if "," in words:
-        return point_of(words)
+        return _placed(words, tracks)
     return words.strip()
+
+
+def _placed(words: str, tracks: Iterable[Tracks]) -> tuple[float, float]:
+    """A point as the tracks have it."""
+    kind, _, rest = words.strip().rpartition(":")
+    projected = next((part for part in tracks if part.centre is not None), None)
+    if kind == "xy" or projected is None:
+        return point_of(rest if kind == "xy" else words)
+    longitude, latitude = point_of(words)
+    if not (abs(longitude) <= 360 and abs(latitude) <= 90):
+        raise InputError(
+            f"--target {words}: these tracks have longitude and latitude, so a target is "
+            "LONGITUDE,LATITUDE in degrees; a point in metres from their centre is xy:X,Y"
+        )
+    return projected.place_at(longitude, latitude)
+
+
+def target_note(words: str, tracks: Iterable[Tracks]) -> list[str]:
+    """A sentence where a target was given as longitude and latitude."""
+    groups = list(tracks)
+    placed = target_of(words, groups)
+    if isinstance(placed, str) or placed is None or placed == target_of(words):
+        return []
+    points = placed if isinstance(placed, dict) else {"": placed}
+    where = ", ".join(
+        f"{f'{name}: ' if name else ''}({x:.6g}, {y:.6g}) {groups[0].length_unit}".rstrip()
+        for name, (x, y) in points.items()
+    )
+    return [
+        f"the target {words} was taken as longitude and latitude and projected like the tracks, to "
+        f"{where}"
+    ]
 
 
 def arena_of_words(words: str) -> Arena | None:

@@ -136,6 +136,24 @@ def shortest(step: Any, arena: Arena | None) -> Any:
     return arena.shortest(step) if isinstance(arena, Periodic) else step
 
 
+MISFIT = 0.01
+"""Share of places outside an arena above which the arena is probably wrong; noise leaves a few."""
+
+
+def misfit(arena: Arena, places: Points, group: str) -> str:
+    """A sentence where many places of a group lie outside an arena."""
+    seen = np.isfinite(places).all(axis=-1)
+    outside = int((seen & ~arena.holds(np.where(seen[..., None], places, 0.0))).sum())
+    if outside <= MISFIT * seen.sum():
+        return ""
+    low, high = np.min(places[seen], axis=0), np.max(places[seen], axis=0)
+    return (
+        f"{outside:,} of {int(seen.sum()):,} places of group {group!r} lie outside the arena "
+        f"{arena}; they go from x {low[0]:g} to {high[0]:g}, y {low[1]:g} to {high[1]:g}: is it in "
+        "their unit, and after any flip of y or rescaling?"
+    )
+
+
 def arena_of(words: str) -> Arena:
     """An arena as its ``repr`` writes it, without executing anything.
 

@@ -8,7 +8,8 @@ import xarray as xr
 from shoal.errors import InputError
 from shoal.tracks.arena import arena_of
 from shoal.tracks.dataset import DIMENSIONS
-from shoal.tracks.record import Tracks
+from shoal.tracks.doubts import no_scores
+from shoal.tracks.record import LEFT_OUT, Tracks, warn
 
 KEYPOINT = "centroid"
 DOUBTFUL = 0.6
@@ -48,10 +49,17 @@ def from_movement(dataset: xr.Dataset, keypoint: str | None, confidence: float) 
         raise InputError(f"places need x and y, got {position['space'].values.tolist()}")
     notes = [line for line in str(dataset.attrs.get("notes", "")).split("\n") if line]
     if position.sizes["space"] > 2:
-        notes.append("only x and y were taken")
+        notes.append(LEFT_OUT.format("z"))
+        warn(notes[-1])
     position = position.sel(space=["x", "y"])
+    if confidence > 0:
+        unsure = _judged(dataset, position, confidence)
+        notes.append(f"{int(unsure.sum())} points with a confidence below {confidence:g} left out")
+        position = position.where(~unsure)
+    elif "confidence" in dataset:
+        notes += _unsure(dataset, position)
     if "keypoints" in position.dims:
-        point, words = _one_point(position, dataset, keypoint, confidence)
+        point, words = _one_point(position, keypoint)
         position, notes = point, notes + words
     elif keypoint is not None:
         raise InputError(f"these tracks have no keypoints, so no {keypoint!r}")
@@ -64,19 +72,9 @@ def _renamed(dataset: xr.Dataset) -> dict[str, str]:
     return {old: new for old, new in names.items() if old in dataset["position"].dims}
 
 
-def _one_point(
-    position: xr.DataArray, dataset: xr.Dataset, keypoint: str | None, confidence: float
-) -> tuple[xr.DataArray, list[str]]:
+def _one_point(position: xr.DataArray, keypoint: str | None) -> tuple[xr.DataArray, list[str]]:
     names = [str(name) for name in position["keypoints"].values]
     notes = []
-    if confidence > 0:
-        if "confidence" not in dataset:
-            raise InputError("these tracks have no confidence to judge points by")
-        unsure = _below(dataset, position, confidence)
-        notes.append(f"{int(unsure.sum())} points with a confidence below {confidence:g} left out")
-        position = position.where(~unsure)
-    elif "confidence" in dataset:
-        notes += _unsure(dataset, position)
     if keypoint is None:
         if len(names) > 1:
             notes.append(f"the place of an animal is the centroid of its {len(names)} keypoints")
@@ -98,6 +96,13 @@ def _centroid(position: xr.DataArray) -> xr.DataArray:
     total = np.where(seen, values, 0.0).sum(axis=0)
     mean = np.where(count > 0, total / np.maximum(count, 1), np.nan)
     return points.isel(keypoints=0, drop=True).copy(data=mean)
+
+
+def _judged(dataset: xr.Dataset, position: xr.DataArray, confidence: float) -> xr.DataArray:
+    """Points that were seen with a lower confidence; an error where no point has one."""
+    if "confidence" not in dataset or not np.isfinite(dataset["confidence"].values).any():
+        raise no_scores(confidence)
+    return _below(dataset, position, confidence)
 
 
 def _below(dataset: xr.Dataset, position: xr.DataArray, confidence: float) -> xr.DataArray:

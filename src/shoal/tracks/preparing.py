@@ -1,6 +1,6 @@
 """Tracks made ready: thinned, cropped, rescaled, smoothed, short gaps filled; each says so."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -56,6 +56,7 @@ def rescale(tracks: Tracks, factor: Any = None, unit: str = "", shift: Any = (0.
     offset = np.asarray(shift, dtype=float)
     data = tracks.data.assign(position=tracks.data["position"] * factor + offset)
     data.attrs = dict(tracks.data.attrs, length_unit=unit)
+    data.attrs |= _from_metres(tracks, (float(factor), float(factor)), offset)
     if tracks.arena is not None:
         moved = tracks.arena.scaled(float(factor), (float(offset[0]), float(offset[1])))
         data.attrs["arena"] = repr(moved)
@@ -135,6 +136,7 @@ def flip_y(tracks: Tracks) -> Tracks:
         c = tracks.arena
         flipped = flipped.assign_attrs(arena=repr(Circle(c.x, -c.y, c.radius)))
     notes = [note for note in tracks.notes if "flip_y()" not in note]
+    flipped = flipped.assign_attrs(_from_metres(tracks, (1.0, -1.0), np.zeros(2)))
     return Tracks(flipped.assign_attrs(notes=notes)).noted("mirrored: y is minus what it was")
 
 
@@ -153,8 +155,14 @@ def drop_jumps(tracks: Tracks, step: Any) -> Tracks:
     return _without(tracks, bad).noted(f"{int(bad.sum())} fixes dropped: jumps beyond {step:g}")
 
 
-def jump_notes(tracks: Tracks) -> list[str]:
-    """A sentence where an animal jumps so far that it must be an error."""
+def jump_notes(tracks: Tracks, files: Mapping[str, Any]) -> list[str]:
+    """A sentence where an animal jumps so far that it must be an error.
+
+    Parameters
+    ----------
+    files
+        Which file holds an animal, where it is not the tracks' own source.
+    """
     moved = shortest(np.diff(tracks.positions, axis=0), tracks.arena)
     step = np.hypot(moved[..., 0], moved[..., 1])
     moving = step[np.isfinite(step) & (step > 0)]
@@ -165,11 +173,13 @@ def jump_notes(tracks: Tracks) -> list[str]:
     if not len(far):
         return []
     frame, animal = (int(place) for place in far[0])
+    name = tracks.individuals[animal]
+    file = files.get(name, tracks.data.attrs["source"])
     return [
         f"{len(far)} steps are over 50 times as long as 95 in 100 others; the first is of "
         f"{step[frame, animal]:.4g} {tracks.length_unit}".rstrip()
-        + f" by {tracks.individuals[animal]} in frame {frame}: drop_jumps({2 * usual:.2g}) or "
-        f"--max-step {2 * usual:.2g} takes such fixes out"
+        + f" by {name} in frame {frame} of {file}: drop_jumps({2 * usual:.2g}) or --max-step "
+        f"{2 * usual:.2g} takes such fixes out"
     ]
 
 
@@ -217,6 +227,17 @@ def runs(mask: Bool[np.ndarray, " frames"]) -> list[tuple[int, int]]:
     steps = np.diff(np.concatenate([[False], mask, [False]]).astype(int))
     starts, stops = np.flatnonzero(steps == 1), np.flatnonzero(steps == -1)
     return [(int(a), int(b)) for a, b in zip(starts, stops, strict=True)]
+
+
+def _from_metres(
+    tracks: Tracks, factor: tuple[float, float], shift: Float[np.ndarray, " 2"]
+) -> dict[str, list[float]]:
+    """How metres around the centre become places, for ``place_at``, once these have changed."""
+    if tracks.centre is None:
+        return {}
+    known = np.reshape(tracks.data.attrs.get("from_metres", (1.0, 1.0, 0.0, 0.0)), (2, 2))
+    scale, offset = known * np.asarray(factor)
+    return {"from_metres": [*scale.tolist(), *(offset + shift).tolist()]}
 
 
 def _placed(tracks: Tracks, places: Float[np.ndarray, "time individuals 2"]) -> Tracks:

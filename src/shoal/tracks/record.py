@@ -27,6 +27,10 @@ from shoal.tracks.headings import headings
 if TYPE_CHECKING:
     import pandas as pd
 
+LEFT_OUT = (
+    "{} was left out: only x and y are used, so that distances and angles are those on a plane"
+)
+
 
 @dataclass(frozen=True, eq=False)
 class Tracks:
@@ -179,13 +183,14 @@ class Tracks:
         return None if found is None else (float(found[0]), float(found[1]))
 
     def place_at(self, longitude: float, latitude: float) -> tuple[float, float]:
-        """Where a place on Earth lies in these tracks, in metres."""
+        """Where a place on Earth lies in these tracks: in metres, or as they were rescaled."""
         from shoal.tracks.readers.geography import to_metres  # noqa: PLC0415  (needs pyproj)
 
         if self.centre is None:
             raise InputError("these tracks were not projected from longitude and latitude")
         east, north = to_metres(np.array([longitude]), np.array([latitude]), self.centre)
-        return float(east[0]), float(north[0])
+        across, up, right, higher = self.data.attrs.get("from_metres", (1.0, 1.0, 0.0, 0.0))
+        return float(across * east[0] + right), float(up * north[0] + higher)
 
     @property
     def notes(self) -> tuple[str, ...]:

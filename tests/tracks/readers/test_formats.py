@@ -56,11 +56,30 @@ def test_every_format_gives_back_the_places_it_was_made_from(name, named, tmp_pa
             assert part.fps is None
 
 
-@pytest.mark.parametrize("name", sorted(set(FILES) - TIMED - {"movebank", "sheep-drives"}))
-def test_the_frame_rate_can_be_told(name, tmp_path):
-    tracks = shoal.read_tracks(made(name, tmp_path, places()), fps=30.0)
-    assert tracks.fps == 30.0
-    assert tracks.time[-1] - tracks.time[0] == pytest.approx((FRAMES - 1) / 30)
+@pytest.mark.parametrize("name", FILES)
+def test_the_rate_that_a_user_gives_is_that_of_the_clock(name, tmp_path):
+    """Whatever rate or times the file has itself."""
+    found = shoal.read_tracks(made(name, tmp_path, places()), fps=10.0)
+    for part in found:
+        assert part.fps == 10.0
+        assert np.diff(part.time) == pytest.approx(np.full(len(part.time) - 1, 0.1))
+        assert part.data.attrs["time_unit"] == "s"
+        assert not any("rate unknown" in note for note in part.notes)
+
+
+@pytest.mark.parametrize("name", ["csv", "trex-csv", "deeplabcut-csv", "lightningpose"])
+def test_frames_in_steps_of_two_come_half_as_often(name, tmp_path):
+    path = made(name, tmp_path, places(missing=False))
+    rows = {"csv": 3, "trex-csv": 1, "deeplabcut-csv": 1, "lightningpose": 1}[name]
+    for file in sorted(path.iterdir()) if path.is_dir() else [path]:
+        lines = file.read_text().splitlines()
+        head = len(lines) - FRAMES * rows
+        kept = [line for at, line in enumerate(lines[head:]) if at // rows % 2 == 0]
+        file.write_text("\n".join([*lines[:head], *kept]))
+    tracks = shoal.read_tracks(path, fps=10.0)
+    assert len(tracks.positions) == FRAMES // 2
+    assert tracks.fps == 5.0
+    assert np.diff(tracks.time) == pytest.approx(np.full(FRAMES // 2 - 1, 0.2))
 
 
 def test_what_else_a_file_says_is_kept(tmp_path):

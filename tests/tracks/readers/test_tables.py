@@ -115,6 +115,9 @@ def test_whole_numbers_of_time_without_a_unit_are_frames(tmp_path):
     rows = ["time,id,x,y", *(f"{t},{i},{t},0" for t in range(1, 5) for i in "ab")]
     tracks = shoal.read_tracks(write(tmp_path / "a.csv", "\n".join(rows)))
     assert tracks.fps is None
+    assert tracks.notes == ("column 'time' counts 1, 2, 3 …: taken as frame numbers, rate unknown",)
+    told = shoal.read_tracks(tmp_path / "a.csv", fps=10.0)
+    assert told.notes == ("column 'time' counts 1, 2, 3 …: taken as frame numbers",)
     rows[0] = "time (s),id,x,y"
     assert shoal.read_tracks(write(tmp_path / "b.csv", "\n".join(rows))).fps == 1
 
@@ -158,6 +161,19 @@ def test_gps_fixes_are_projected_aligned_and_their_outliers_dropped(tmp_path):
     coarse = shoal.read_tracks(gps(tmp_path), clock=1200.0)
     assert len(coarse.positions) == 11
     assert any("fixes left out" in note for note in coarse.notes)
+
+
+def test_distances_from_ticks_are_those_of_the_fixes_that_stay(tmp_path):
+    """Fixes every second on a clock of 10 s: nine in ten go, the tenth is near its tick."""
+    rows = ["time_s,id,x,y"]
+    rows += [f"{t + 0.17 * (i == 'b')},{i},{t},0" for t in range(61) for i in "ab"]
+    path = write(tmp_path / "a.csv", "\n".join(rows))
+    tracks = shoal.read_tracks(path, clock=10.0)
+    (note,) = (note for note in tracks.notes if "common clock" in note)
+    assert "a tick every 10 s; fixes lie 0.0" in note
+    assert any("fixes left out: another of the same animal" in note for note in tracks.notes)
+    with pytest.raises(shoal.InputError, match="clock=10 puts a frame every 10 s, so fps=30 con"):
+        shoal.read_tracks(path, clock=10.0, fps=30.0)
 
 
 def test_projected_distances_agree_with_the_geodesic(tmp_path):

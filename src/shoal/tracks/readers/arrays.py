@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float
 
 from shoal.errors import InputError
 from shoal.tracks.arena import Arena
 from shoal.tracks.gaps import check_grid
-from shoal.tracks.readers.clock import clock_of_times
+from shoal.tracks.readers.clock import clock_of_times, one_per_tick
 from shoal.tracks.readers.source import ReadOptions, Source
 from shoal.tracks.record import Tracks
 
@@ -33,14 +34,7 @@ def tracks_of(  # noqa: PLR0913  (what a file may say)
     group: str | None = None,
 ) -> Tracks:
     """Checked, with the file's name in every message; inf counts as not seen."""
-    array = np.array(positions, dtype=float)
-    if array.ndim != 3 or array.shape[-1] != 2:
-        raise InputError(
-            f"{source.path}: expected positions (frames, animals, 2), got shape {array.shape}"
-        )
-    if len(array) < 2:
-        raise InputError(f"{source.path}: fewer than two frames")
-    array[np.isinf(array)] = np.nan
+    array = places_of(source, positions)
     rate = options.fps if options.fps is not None else _rate(fps)
     words = [*notes, IMAGE] if (options.unit or unit) == "px" else list(notes)
     try:
@@ -60,6 +54,19 @@ def tracks_of(  # noqa: PLR0913  (what a file may say)
         raise InputError(f"{source.path}: {error}") from error
 
 
+def places_of(source: Source, positions: Any) -> Float[np.ndarray, "time individuals 2"]:
+    """Places of two frames or more; inf counts as not seen."""
+    array = np.array(positions, dtype=float)
+    if array.ndim != 3 or array.shape[-1] != 2:
+        raise InputError(
+            f"{source.path}: expected positions (frames, animals, 2), got shape {array.shape}"
+        )
+    if len(array) < 2:
+        raise InputError(f"{source.path}: fewer than two frames")
+    array[np.isinf(array)] = np.nan
+    return array
+
+
 def timed_tracks(source: Source, options: ReadOptions, time: Any, **known: Any) -> Tracks:
     """Rows with a time of their own: frames that are missing altogether become gaps."""
     seconds = np.asarray(time, dtype=float)
@@ -70,13 +77,16 @@ def timed_tracks(source: Source, options: ReadOptions, time: Any, **known: Any) 
             f"{source.path}, row {late + 2}: time goes backwards, {seconds[late]:g} s after "
             f"{seconds[late - 1]:g} s"
         )
-    clock = clock_of_times(seconds, np.zeros(len(seconds), dtype=int), None)
+    everybody = np.zeros(len(seconds), dtype=int)
+    clock = clock_of_times(seconds, everybody, None)
+    nobody = np.isnan(np.asarray(known["positions"], dtype=float)).all(axis=(1, 2))
+    kept, clock = one_per_tick(clock, seconds, everybody, nobody)
     animals = np.shape(known["positions"])[1]
     check_grid(len(clock.time), animals, len(seconds) * animals, str(source.path))
     arrays = {}
     for name in ("positions", "heading"):
         if known.get(name) is not None:
-            rows = np.asarray(known[name], dtype=float)
+            rows = np.asarray(known[name], dtype=float)[kept]
             grid = np.full((len(clock.time), *rows.shape[1:]), np.nan)
             grid[clock.frame] = rows
             arrays[name] = grid

@@ -10,7 +10,7 @@ from jaxtyping import Float, Int
 from shoal.errors import InputError
 from shoal.tracks.gaps import check_grid
 from shoal.tracks.readers.checking import check_finite, check_order, disorder
-from shoal.tracks.readers.clock import Clock, clock_of_frames, clock_of_times
+from shoal.tracks.readers.clock import Clock, clock_of_frames, clock_of_times, one_per_tick
 from shoal.tracks.readers.fixes import Codes, Fixes, by_group
 from shoal.tracks.readers.geography import centre_of, projection_notes, to_metres
 from shoal.tracks.readers.group_facts import arena_of_rows, covariates_of_rows, rate_of
@@ -103,40 +103,16 @@ def _clocked(
 ) -> tuple[Fixes, Int[np.ndarray, " kept"], Clock]:
     """The frame of every fix, without those that share one with a nearer fix."""
     if fixes.frame is not None and options.clock is None:
-        return fixes, animal, clock_of_frames(fixes.frame, fixes.time, fps)
+        told = fixes.time if options.fps is None else None  # the user's rate makes the clock
+        return fixes, animal, clock_of_frames(fixes.frame, told, fps)
     if fixes.time is None:
         raise InputError(f"{fixes.file}: a clock needs times, and there are only frames")
     clock = clock_of_times(fixes.time, animal, options.clock)
-    fixes, animal, clock = _one_per_tick(fixes, animal, clock)
+    kept, clock = one_per_tick(clock, fixes.time, animal, np.isnan(fixes.x))
     if options.fps is not None:
         times = np.arange(len(clock.time)) / options.fps
         clock = replace(clock, time=times, fps=options.fps)
-    return fixes, animal, clock
-
-
-def _one_per_tick(
-    fixes: Fixes, animal: Codes, clock: Clock
-) -> tuple[Fixes, Int[np.ndarray, " kept"], Clock]:
-    """Where several fixes of an animal share a tick, the nearest stays."""
-    assert fixes.time is not None
-    off = np.abs(fixes.time - clock.time[clock.frame])
-    unseen = np.isnan(fixes.x)  # a row without a place never displaces one with
-    order = np.lexsort((off, unseen, animal, clock.frame))
-    cell = clock.frame[order] * (int(animal.max()) + 1) + animal[order]
-    first = np.concatenate([[True], np.diff(cell) != 0])
-    if first.all():
-        return fixes, animal, clock
-    kept = np.sort(order[first])
-    gone = len(order) - len(kept)
-    notes = (
-        *clock.notes,
-        f"{gone} fixes left out: another of the same animal is as near its tick or nearer",
-    )
-    return (
-        fixes.take(kept),
-        animal[kept],
-        replace(clock, frame=clock.frame[kept], notes=notes),
-    )
+    return fixes.take(kept), animal[kept], clock
 
 
 def on_grid(

@@ -1,24 +1,31 @@
 """Frames out of times: every fix gets the frame it belongs to, on one clock for all animals."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from shoal.errors import InputError
-from shoal.tracks.record import warn
+from shoal.tracks.record import Tracks, warn
 
 MOST_FRAMES = 50_000_000
 
 
 @dataclass(frozen=True)
 class Clock:
-    """The frame of every fix, the time of every frame, and what was noticed."""
+    """The frame of every fix, the time of every frame, and what was noticed.
+
+    Attributes
+    ----------
+    tick
+        Seconds between frames, where fixes were put on the nearest tick of a common clock.
+    """
 
     frame: Int[np.ndarray, " fixes"]
     time: Float[np.ndarray, " frames"]
     fps: float | None
     notes: tuple[str, ...] = ()
+    tick: float | None = None
 
 
 def clock_of_frames(
@@ -78,6 +85,46 @@ def clock_of_times(
     return _nearest_tick(time, step)
 
 
+def one_per_tick(
+    clock: Clock,
+    time: Float[np.ndarray, " fixes"],
+    animal: Int[np.ndarray, " fixes"],
+    unseen: Bool[np.ndarray, " fixes"],
+) -> tuple[Int[np.ndarray, " kept"], Clock]:
+    """Which fixes stay, and their clock: of several of an animal at one tick, the nearest.
+
+    Parameters
+    ----------
+    unseen
+        Fixes without a place, which never displace one with a place.
+    """
+    off = np.abs(time - clock.time[clock.frame])
+    order = np.lexsort((off, unseen, animal, clock.frame))
+    cell = clock.frame[order] * (int(animal.max()) + 1) + animal[order]
+    kept = np.sort(order[np.concatenate([[True], np.diff(cell) != 0])])
+    notes = list(clock.notes)
+    if clock.tick is not None:
+        placed = kept[~unseen[kept]]
+        notes.append(_distance_note(off[placed if placed.size else kept], clock.tick))
+    if len(kept) < len(time):
+        notes.append(
+            f"{len(time) - len(kept)} fixes left out: another of the same animal is as near its "
+            "tick or nearer"
+        )
+    return kept, replace(clock, frame=clock.frame[kept], notes=tuple(notes))
+
+
+def _distance_note(off: Float[np.ndarray, " kept"], tick: float) -> str:
+    """How far the fixes that stay lie from their ticks; warned of where it is far."""
+    note = (
+        f"times put on a common clock with a tick every {tick:g} s; fixes lie "
+        f"{np.median(off):.3g} s (median), at most {off.max():.3g} s, from their tick"
+    )
+    if np.median(off) > 0.1 * tick:
+        warn(f"{note}: speeds and distances between animals are that uncertain; choose a clock")
+    return note
+
+
 def usual_interval(time: Float[np.ndarray, " fixes"], animal: Int[np.ndarray, " fixes"]) -> float:
     """The median over animals of the median time between an animal's fixes."""
     order = np.lexsort((time, animal))
@@ -108,6 +155,18 @@ def round_rate(rate: float) -> float:
         if near > 0 and abs(near - rate) < 1e-3 * rate:
             return near
     return float(f"{rate:.6g}")
+
+
+def at_rate(tracks: Tracks, fps: float) -> Tracks:
+    """With the clock of a camera that takes so many frames a second.
+
+    Where times are frame numbers that come in steps of several, there are fewer frames a second.
+    """
+    numbered = tracks.data.attrs["time_unit"] == "frames"
+    frames = tracks.time if numbered else np.arange(len(tracks.time), dtype=float)
+    step = float(np.median(np.diff(frames)))
+    data = tracks.data.assign_coords(time=frames / fps)
+    return Tracks(data.assign_attrs(fps=fps / step, time_unit="s"))
 
 
 def _even_spacing(
@@ -147,15 +206,8 @@ def _nearest_tick(time: Float[np.ndarray, " fixes"], step: float) -> Clock:
     start += float(frame.min()) * step
     frame -= frame.min()
     _check_count(int(frame.max()) + 1, len(time))
-    off = np.abs(time - (start + step * frame))
-    note = (
-        f"times put on a common clock with a tick every {step:g} s; fixes lie "
-        f"{np.median(off):.3g} s (median), at most {off.max():.3g} s, from their tick"
-    )
-    if np.median(off) > 0.1 * step:
-        warn(f"{note}: speeds and distances between animals are that uncertain; choose a clock")
     clock = start + step * np.arange(frame.max() + 1)
-    return Clock(frame, clock, round_rate(1 / step), (note,))
+    return Clock(frame, clock, round_rate(1 / step), tick=step)
 
 
 def _check_count(count: int, fixes: int) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from shoal.errors import InputError
 from shoal.tracks.collection import Collection
+from shoal.tracks.readers.clock import at_rate
 from shoal.tracks.readers.reading import read_tracks
 from shoal.tracks.record import Tracks
 
@@ -47,8 +48,7 @@ def _settled(tracks: Tracks) -> Tracks:
     sex = _sex(tracks)
     data = tracks.data.drop_vars("sex") if "sex" in tracks.data.coords else tracks.data
     if tracks.fps is None:
-        data = data.assign_coords(time=data["time"] / FPS).assign_attrs(fps=FPS, time_unit="s")
-        data.attrs["notes"] = [*tracks.notes, "10 frames per second, as in the experiment"]
+        data = at_rate(Tracks(data), FPS).noted("10 frames per second, as in the experiment").data
     return Tracks(data).with_covariates(sex=sex)
 
 

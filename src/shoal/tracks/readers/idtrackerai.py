@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from shoal.errors import InputError
-from shoal.tracks.readers.arrays import timed_tracks, tracks_of
+from shoal.tracks.doubts import without_doubtful
+from shoal.tracks.readers.arrays import places_of, timed_tracks, tracks_of
 from shoal.tracks.readers.delimited import column, table, unique_names
 from shoal.tracks.readers.pickles import load_npy
 from shoal.tracks.readers.source import ReadOptions, Source, damaged
@@ -28,7 +29,9 @@ def read_npy(source: Source, options: ReadOptions) -> list[Tracks]:
     known = isinstance(content, dict) and isinstance(content.get("trajectories"), np.ndarray)
     if not known:
         raise InputError(f"{source.path}: expected a dictionary with an array 'trajectories'")
-    return [_from_attributes(source, options, content["trajectories"], content)]
+    scores = content.get("id_probabilities")
+    array, notes = _identified(source, options, content["trajectories"], scores)
+    return [_from_attributes(source, options, array, content).noted(*notes)]
 
 
 def declines_h5(source: Source) -> str | None:
@@ -43,10 +46,12 @@ def read_h5(source: Source, options: ReadOptions) -> list[Tracks]:
     with source.hdf5() as file:
         try:
             array = file["trajectories"][()]
+            scores = file["id_probabilities"][()] if "id_probabilities" in file else None
             facts = dict(file.attrs)
         except (OSError, TypeError) as error:
             raise damaged(source.path, error) from error
-    return [_from_attributes(source, options, array, facts)]
+    array, notes = _identified(source, options, array, scores)
+    return [_from_attributes(source, options, array, facts).noted(*notes)]
 
 
 def declines_csv(source: Source) -> str | None:
@@ -69,14 +74,16 @@ def read_csv(source: Source, options: ReadOptions) -> list[Tracks]:
     values = np.stack([column(rows, name) for name in places], axis=1)
     if values.shape[1] % 2:
         raise InputError(f"{source.path}: {values.shape[1]} columns of places, x without y")
-    array = values.reshape(len(values), -1, 2)
+    places, notes = _identified(
+        source, options, values.reshape(len(values), -1, 2), _scores_beside(source)
+    )
     beside = source.path.with_name("attributes.json")
     facts = _json(beside) if beside.exists() else {}
-    notes: list[str] = []
+    array: Any = places
     if "seconds" in source.header:
         timed = timed_tracks(source, options, column(rows, "seconds"), positions=array, unit="px")
         array = timed.positions  # with the frames that are missing altogether
-        notes = [note for note in timed.notes if "missing altogether" in note]
+        notes += [note for note in timed.notes if "missing altogether" in note]
         facts.setdefault("frames_per_second", timed.fps)
     group = source.path.parent.name if source.path.stem == "trajectories" else source.path.stem
     return [_from_attributes(source, options, array, facts, group).noted(*notes)]
@@ -130,9 +137,57 @@ def _ends_with_tab(source: Source) -> bool:
 
 
 def _legacy(source: Source, options: ReadOptions, places: Any, probability: Any) -> Tracks:
-    guessed = 0 if probability is None else int((np.asarray(probability) < 0).sum())
-    notes = [f"{guessed} places were estimated by the tracker while hidden"] if guessed else []
-    return tracks_of(source, options, places, unit="px", notes=notes)
+    """Negative probabilities mark places estimated while hidden."""
+    scores = _fitting(probability, places)
+    array, notes = without_doubtful(
+        places_of(source, places),
+        scores,
+        None if scores is None else scores < 0,
+        file=source.path,
+        how="were estimated by idTracker while the animal was hidden",
+        confidence=options.confidence,
+        drop_estimated=options.drop_estimated,
+    )
+    return tracks_of(source, options, array, unit="px", notes=notes)
+
+
+def _identified(
+    source: Source, options: ReadOptions, places: Any, probability: Any
+) -> tuple[Any, list[str]]:
+    """Places without those that are not wanted; without a probability none was identified."""
+    scores = _fitting(probability, places)
+    if scores is not None and np.isnan(scores).all():
+        scores = None  # tracked without identities
+    return without_doubtful(
+        places_of(source, places),
+        scores,
+        None if scores is None else np.isnan(scores),
+        file=source.path,
+        how="were put in by idtracker.ai where it could not identify the animal, as in crossings",
+        confidence=options.confidence,
+        drop_estimated=options.drop_estimated,
+    )
+
+
+def _fitting(probability: Any, places: Any) -> np.ndarray | None:
+    """Probabilities as numbers, one for each place; None where there are none such."""
+    shape = np.shape(places)[:2]
+    try:
+        scores = np.asarray(probability, dtype=float)
+    except (TypeError, ValueError):
+        return None
+    return scores.reshape(shape) if scores.shape in (shape, (*shape, 1)) else None
+
+
+def _scores_beside(source: Source) -> np.ndarray | None:
+    """What id_probabilities.csv beside the trajectories says."""
+    path = source.path.with_name("id_probabilities.csv")
+    if not path.exists():
+        return None
+    beside = Source(path)
+    names = [name for name in unique_names(beside.header) if name.strip() != "seconds"]
+    rows = table(beside, names)
+    return np.stack([column(rows, name) for name in names], axis=1)
 
 
 def _from_attributes(

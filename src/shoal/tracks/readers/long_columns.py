@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from shoal.tracks.readers.long_layout import ROLES, Layout, split_unit
 from shoal.tracks.readers.source import Source
+from shoal.tracks.record import LEFT_OUT
 from shoal.tracks.writing import PER_ANIMAL, PER_GROUP
 
 COVARIATES = frozenset(
@@ -16,6 +17,12 @@ COVARIATES = frozenset(
 """Columns that are kept because of their name; others where they begin with animal: or group:."""
 PLACES = ("x", "y", "longitude", "latitude")
 NUMBERS = (*PLACES, "frame", "heading", "fps")
+DEPTHS = ("z", "pos_z", "z_pos", "position_z", "z_position", "z_coord")
+HEIGHTS = (
+    *("altitude", "alt", "elevation", "height", "depth"),
+    *("height_above_ellipsoid", "height_above_msl", "height_above_mean_sea_level"),
+)
+"""Columns of a third dimension, of which nothing is used: where x and y are in space, and else."""
 TEXTS = ("individual", "group", "length_unit", "arena_words", "date")
 FALSE, TRUE = {"false", "f", "0", "no"}, {"true", "t", "1", "yes"}
 
@@ -37,6 +44,17 @@ def covariate_columns(layout: Layout) -> list[str]:
         for name in layout.others
         if name.startswith((PER_ANIMAL, PER_GROUP)) or split_unit(name)[0] in COVARIATES
     ]
+
+
+def third_dimension(layout: Layout) -> tuple[list[str], list[str]]:
+    """Sentences on columns that are left out: those to warn of, and those to note."""
+    plain = {name: split_unit(name)[0] for name in layout.others}
+    deep = [repr(name) for name, word in plain.items() if word in DEPTHS or word[:2] == "z_"]
+    high = [repr(name) for name, word in plain.items() if word in HEIGHTS]
+    return (
+        [LEFT_OUT.format(f"column {', '.join(deep)}")] if deep else [],
+        [LEFT_OUT.format(f"column {', '.join(high)}")] if high else [],
+    )
 
 
 def flag_columns(layout: Layout) -> list[tuple[str, set[str], str]]:

@@ -12,7 +12,12 @@ from jaxtyping import Bool, Float
 from shoal.errors import InputError
 from shoal.tracks.readers.delimited import table
 from shoal.tracks.readers.fixes import Fixes
-from shoal.tracks.readers.long_columns import flag_columns, is_numeric, wanted_columns
+from shoal.tracks.readers.long_columns import (
+    flag_columns,
+    is_numeric,
+    third_dimension,
+    wanted_columns,
+)
 from shoal.tracks.readers.long_layout import ROLES, Layout, layout_of, split_unit
 from shoal.tracks.readers.long_parquet import read_parquet
 from shoal.tracks.readers.long_times import counts_frames, times_of
@@ -26,6 +31,7 @@ from shoal.tracks.readers.long_values import (
     words_of,
 )
 from shoal.tracks.readers.source import ReadOptions, Source, named
+from shoal.tracks.record import warn
 
 
 def read_fixes(source: Source, options: ReadOptions, name: str | None = None) -> Fixes:
@@ -36,7 +42,11 @@ def read_fixes(source: Source, options: ReadOptions, name: str | None = None) ->
     rows = read_rows(source, *wanted_columns(layout, numeric))
     if rows.num_rows == 0:
         raise InputError(f"{source.path} has no rows")
-    return fixes_of(rows, layout, source.path, name or source.path.stem)
+    fixes = fixes_of(rows, layout, source.path, name or source.path.stem, options.fps)
+    grave, slight = third_dimension(layout)
+    for sentence in grave:
+        warn(f"{source.path}: {sentence}")
+    return replace(fixes, notes=(*fixes.notes, *grave, *slight))
 
 
 def read_rows(source: Source, numbers: Sequence[str], texts: Sequence[str]) -> pa.Table:
@@ -56,11 +66,9 @@ def as_wanted(rows: Any, numbers: Sequence[str], texts: Sequence[str], path: Pat
     return rows
 
 
-def fixes_of(
-    rows: Any, layout: Layout, path: Path, name: str, first_row: int | None = None
-) -> Fixes:
-    """Fixes out of the rows of a long table."""
-    start = first_row if first_row is not None else (1 if path.suffix == ".parquet" else 2)
+def fixes_of(rows: Any, layout: Layout, path: Path, name: str, fps: float | None = None) -> Fixes:
+    """Fixes out of the rows of a long table; ``fps`` is what the user says, if anything."""
+    start = 1 if path.suffix == ".parquet" else 2
     x_role, y_role = ("longitude", "latitude") if layout.geographic else ("x", "y")
     animal, animals = codes_of(rows, layout, "individual", name, path, start)
     group, groups = codes_of(rows, layout, "group", name, path, start)
@@ -89,9 +97,8 @@ def fixes_of(
     notes = [*_rivals(rows, layout), *dropped]
     if time is not None and not stamped and "frame" not in layout and counts_frames(time, layout):
         fixes = replace(fixes, frame=time.astype(int), time=None)
-        notes.append(
-            f"column {layout['time']!r} counts 1, 2, 3 …: taken as frame numbers, rate unknown"
-        )
+        unknown = ", rate unknown" if fps is None and fixes.fps is None else ""
+        notes.append(f"column {layout['time']!r} counts 1, 2, 3 …: taken as frame numbers{unknown}")
     fixes = fixes.take(~lost) if lost.any() else fixes
     return replace(fixes, notes=(*fixes.notes, *notes))
 

@@ -6,14 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import InputError
-from shoal.tracks.readers.long_columns import covariate_columns
+from shoal.tracks.readers.long_columns import covariate_columns, third_dimension
 from shoal.tracks.readers.long_layout import Layout, layout_of
 from shoal.tracks.readers.parts import labels_of
 from shoal.tracks.readers.pieces import opened, read_columns
-from shoal.tracks.readers.reading import files_of
+from shoal.tracks.readers.reading import files_of, without_strays
 from shoal.tracks.readers.source import ReadOptions, Source, named
 from shoal.tracks.readers.spooling import Spool, spooled
 from shoal.tracks.readers.store import BLOCK_ROWS, OpenTracks
+from shoal.tracks.record import warn
 
 
 def open_tracks(
@@ -67,7 +68,8 @@ def open_tracks(
 
 def _opened(path: Any, options: ReadOptions, parts: str | None, block_rows: int) -> OpenTracks:
     files, _ = files_of(path)
-    sources = [Source(file) for file in files]
+    sources = without_strays(files, lambda file: _recognised(file, options))
+    files = [source.path for source in sources]
     kinds = {source.kind for source in sources}
     if kinds not in ({"text"}, {"parquet"}):
         raise InputError(f"{path}: only long tables, Parquet or CSV, can be opened; got {kinds}")
@@ -87,9 +89,20 @@ def _opened(path: Any, options: ReadOptions, parts: str | None, block_rows: int)
     return replace(store, labels=labels_of(store, parts))
 
 
+def _recognised(path: Path, options: ReadOptions) -> Source:
+    """A file that is a long table, or of another kind, which is refused later."""
+    source = Source(path)
+    if source.kind == "text":
+        with named(path):
+            layout_of(source.header, options.columns)
+    return source
+
+
 def _one_layout(sources: Sequence[Source], options: ReadOptions) -> Layout:
     with named(sources[0].path):
         layout = layout_of(sources[0].header, options.columns)
+    for sentence in third_dimension(layout)[0]:
+        warn(f"{sources[0].path}: {sentence}")
     wanted = {*layout.columns.values(), *covariate_columns(layout)}
     for source in sources[1:]:
         if not wanted <= set(source.header):

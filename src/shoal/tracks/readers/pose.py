@@ -12,6 +12,7 @@ import numpy as np
 from shoal.errors import InputError
 from shoal.foreign import refuse_promises
 from shoal.tracks.readers.arrays import IMAGE
+from shoal.tracks.readers.clock import at_rate
 from shoal.tracks.readers.pickles import plain_pickle
 from shoal.tracks.readers.pose_sizes import check_boxes, check_labels
 from shoal.tracks.readers.source import ReadOptions, Source, damaged, named
@@ -69,7 +70,7 @@ def read_deeplabcut_h5(source: Source, options: ReadOptions) -> list[Tracks]:
     if labelled:  # hand-labelled files have no likelihood, which movement asks for
         frame = _with_likelihood(frame)
     with quiet_movement() as poses:
-        dataset = poses.from_dlc_style_df(frame, fps=options.fps, source_software="DeepLabCut")
+        dataset = poses.from_dlc_style_df(frame, source_software="DeepLabCut")
     notes = ["labelled by hand: rows are images, not consecutive frames"] if labelled else []
     return [_one_point(source, options, dataset, notes)]
 
@@ -116,7 +117,7 @@ def read_via(source: Source, options: ReadOptions) -> list[Tracks]:
 
         with named(source.path):
             dataset = load_bboxes.from_via_tracks_file(
-                source.path, fps=options.fps, use_frame_numbers_from_file=True
+                source.path, use_frame_numbers_from_file=True
             )
     return [_one_point(source, options, dataset, ["the place of an animal is its box's centre"])]
 
@@ -149,10 +150,10 @@ def read_netcdf(source: Source, options: ReadOptions) -> list[Tracks]:
 
 def _read(source: Source, options: ReadOptions, software: str) -> list[Tracks]:
     with quiet_movement() as poses, named(source.path):
-        dataset = poses.from_file(source.path, source_software=software, fps=options.fps)
+        dataset = poses.from_file(source.path, source_software=software)
         rows = _header_rows(source)
         if rows is not None:  # the first column of a CSV numbers the frames
-            dataset = dataset.assign_coords(time=_frame_numbers(source, rows, options.fps))
+            dataset = dataset.assign_coords(time=_frame_numbers(source, rows))
     return [_one_point(source, options, dataset, [])]
 
 
@@ -166,11 +167,10 @@ def _one_point(source: Source, options: ReadOptions, dataset: Any, notes: list[s
         data.attrs["group"] = source.path.stem
     if options.unit:
         data.attrs["length_unit"] = options.unit
-    if options.fps is not None and tracks.fps != options.fps:
-        times = np.arange(len(tracks.positions)) / options.fps
-        data = data.assign_coords(time=times).assign_attrs(fps=options.fps, time_unit="s")
     if len(tracks.positions) < 2:
         raise InputError(f"{source.path}: fewer than two frames")
+    if options.fps is not None:
+        data = at_rate(Tracks(data), options.fps).data
     words = [*notes, IMAGE] if data.attrs["length_unit"] == "px" else notes
     return Tracks(data).noted(*words)
 
@@ -202,14 +202,14 @@ def _header_rows(source: Source) -> int | None:
     return 4 if firsts == ["scorer", "individuals", "bodyparts", "coords"] else None
 
 
-def _frame_numbers(source: Source, rows: int, fps: float | None) -> Any:
+def _frame_numbers(source: Source, rows: int) -> Any:
     import pandas as pd  # noqa: PLC0415
 
     first = pd.read_csv(source.path, skiprows=rows, header=None, usecols=[0]).iloc[:, 0]
     numbers = pd.to_numeric(first, errors="coerce").to_numpy(dtype=float)
     if not np.all(np.diff(numbers) > 0):  # names of images, say
         numbers = np.arange(len(numbers), dtype=float)
-    return numbers / (fps or 1.0)
+    return numbers
 
 
 def _is_lightning(source: Source) -> bool:

@@ -2,15 +2,16 @@
 
 import glob
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from shoal.errors import InputError
 from shoal.tracks.collection import Collection
+from shoal.tracks.doubts import no_scores, not_marked
 from shoal.tracks.preparing import jump_notes
 from shoal.tracks.readers.assembling import assembled
 from shoal.tracks.readers.fixes import Fixes
@@ -20,6 +21,7 @@ from shoal.tracks.readers.registry import Format, format_named, recognised
 from shoal.tracks.readers.source import ReadOptions, Source, named
 from shoal.tracks.record import Tracks, warn
 
+T = TypeVar("T")
 ASIDE = {".json", ".md", ".txt.license", ".toml", ".log", ".avi", ".mp4", ".png", ".pdf", ".bib"}
 BESIDE = {"id_probabilities.csv", "areas.csv", "attributes.json", "readme.txt", "provenance.md"}
 """Files that lie beside tracks and hold none."""
@@ -54,6 +56,7 @@ def read_tracks(  # noqa: PLR0913  (every choice a user has)
     confidence: float = 0.0,
     clock: float | None = None,
     sort: bool = False,
+    drop_estimated: bool = False,
 ) -> Tracks | Collection:
     r"""The tracks in a file, a folder or all files of a pattern such as ``"day1/*.h5"``.
 
@@ -72,14 +75,20 @@ def read_tracks(  # noqa: PLR0913  (every choice a user has)
         Frames per second, where the file does not say or is wrong.
     unit
         Of lengths, where the file does not say.
-    keypoint, confidence
-        Of poses: the point that stands for the animal, by default the centroid of all; points of
-        less confidence count as not seen.
+    keypoint
+        Of poses: the point that stands for the animal, by default the centroid of all.
+    confidence
+        Points of poses with a lower score, and places whose animal was identified with a lower
+        probability (idTracker, idtracker.ai) or detected with a lower one (TRex), count as not
+        seen. An error where the file has no scores.
     clock
         Seconds between the ticks of a common clock, for animals with clocks of their own; by
         default the usual interval between an animal's fixes.
     sort
         Rows of a long table may come in any order.
+    drop_estimated
+        Places that idTracker or idtracker.ai estimated while an animal was hidden count as not
+        seen. By default they count as seen, with a warning that gives their share.
 
     Examples
     --------
@@ -90,14 +99,17 @@ def read_tracks(  # noqa: PLR0913  (every choice a user has)
     >>> shoal.read_tracks(folder / "pond.csv")
     Tracks('pond', 2 animals, 2 frames, 0 of 4 fixes missing)
     """
-    options = ReadOptions(dict(columns or {}), fps, unit, keypoint, confidence, clock, sort)
+    options = ReadOptions(
+        dict(columns or {}), fps, unit, keypoint, confidence, clock, sort, drop_estimated
+    )
     _check(options)
     chosen = None if format is None else format_named(format)
     files, root = files_of(path)
-    if len(files) == 1:
-        found = _tracks(_read(files[0], chosen, options), options)
+    sources = without_strays(files, lambda file: _recognised(file, chosen, options))
+    parts = [_read(source, known, options) for source, known in sources]
+    if len(parts) == 1:
+        found = _tracks(parts[0], options)
         return found[0] if len(found) == 1 else Collection(found)
-    parts = [_read(file, chosen, options) for file in files]
     options = replace(options, centre=_centre(parts))
     kinds = {part.format.name: part.path for part in parts}
     if len(kinds) > 1:
@@ -154,7 +166,30 @@ def _holds_tracks(file: Path, root: Path) -> bool:
     return file.is_file() and not hidden and not aside
 
 
-def _read(path: Path, chosen: Format | None, options: ReadOptions) -> _Read:
+def without_strays(files: Sequence[Path], recognise: Callable[[Path], T]) -> list[T]:
+    """What the files of a folder are, without those that hold no tracks.
+
+    A file of no known format is passed over with a warning where its name ends otherwise than
+    those of the files of tracks; else it is an error.
+    """
+    found: list[T] = []
+    endings: set[str] = set()
+    strays: dict[Path, InputError] = {}
+    for file in files:
+        try:
+            found.append(recognise(file))
+            endings.add(file.suffix.lower())
+        except InputError as reason:
+            strays[file] = reason
+    for file, error in strays.items():
+        if not found or file.suffix.lower() in endings:
+            raise error
+        warn(f"{file} holds no tracks that can be read, and was passed over")
+    return found
+
+
+def _recognised(path: Path, chosen: Format | None, options: ReadOptions) -> tuple[Source, Format]:
+    """A file and its format; an error where it has none, or another than the one chosen."""
     with named(path):
         source = Source(path)
         known = chosen or recognised(source, options)
@@ -163,6 +198,16 @@ def _read(path: Path, chosen: Format | None, options: ReadOptions) -> _Read:
             if reason is not None:
                 words = f"{chosen.name}: {reason} ({source.words})"
                 raise InputError(f"{path} is not in format {words}")
+    return source, known
+
+
+def _read(source: Source, known: Format, options: ReadOptions) -> _Read:
+    path = source.path
+    with named(path):
+        if options.confidence > 0 and not known.scored:
+            raise no_scores(options.confidence)
+        if options.drop_estimated and not known.marked:
+            warn(not_marked(path))
         return _Read(path, known, known.read(source, options))
 
 
@@ -170,12 +215,12 @@ def _tracks(part: _Read, options: ReadOptions) -> list[Tracks]:
     content = part.content
     with named(part.path):
         found = assembled(content, options) if isinstance(content, Fixes) else content
-        return [_told(one, part.format.name) for one in found]
+        return [_told(one, part.format.name, {}) for one in found]
 
 
-def _told(tracks: Tracks, name: str) -> Tracks:
+def _told(tracks: Tracks, name: str, files: Mapping[str, Path]) -> Tracks:
     """With the format's name, and a warning of jumps that must be errors."""
-    jumps = jump_notes(tracks)
+    jumps = jump_notes(tracks, files)
     for sentence in jumps:
         warn(f"{tracks.group}: {sentence}" if tracks.group else sentence)
     return Tracks(tracks.data.assign_attrs(format=name)).noted(*jumps)
@@ -183,7 +228,7 @@ def _told(tracks: Tracks, name: str) -> Tracks:
 
 def _animals_together(parts: list[_Read], root: Path, options: ReadOptions) -> list[Tracks]:
     """Files of one animal each: one group for each folder and common name."""
-    groups: dict[str, list[Fixes]] = {}
+    groups: dict[str, dict[Path, Fixes]] = {}
     for part in parts:
         assert isinstance(part.content, Fixes)
         fixes = part.content
@@ -194,13 +239,14 @@ def _animals_together(parts: list[_Read], root: Path, options: ReadOptions) -> l
             label = (
                 f"{folder.relative_to(root)}/{label}" if named else str(folder.relative_to(root))
             )
-        groups.setdefault(label, []).append(fixes)
+        groups.setdefault(label, {})[part.path] = fixes
     found = []
-    for label, fixes_list in groups.items():
-        note = f"{len(fixes_list)} files of one animal each make one group"
-        whole = joined(fixes_list, label)
+    for label, members in groups.items():
+        note = f"{len(members)} files of one animal each make one group"
+        whole = joined(list(members.values()), label)
         made = assembled(replace(whole, notes=(*whole.notes, note)), options)
-        found += [_told(one, parts[0].format.name) for one in made]
+        files = {fixes.animals[0]: path for path, fixes in members.items()}
+        found += [_told(one, parts[0].format.name, files) for one in made]
     return found
 
 
@@ -216,5 +262,10 @@ def _check(options: ReadOptions) -> None:
         value = getattr(options, name)
         if value is not None and not value > 0:
             raise InputError(f"{name} must be positive, got {value}")
+    if options.fps is not None and options.clock is not None:
+        raise InputError(
+            f"clock={options.clock:g} puts a frame every {options.clock:g} s, so fps="
+            f"{options.fps:g} contradicts it: give one of them"
+        )
     if not 0 <= options.confidence <= 1:
         raise InputError(f"a confidence lies between 0 and 1, got {options.confidence}")

@@ -22,20 +22,30 @@ from shoal.tracks.record import Tracks
 
 @dataclass(frozen=True)
 class Format:
-    """A format by name, with a line of example."""
+    """A format by name, with a line of example.
+
+    Attributes
+    ----------
+    scored
+        Whether its files may have a score for each place.
+    marked
+        Whether its files may say which places the tracker estimated.
+    """
 
     name: str
     what: str
     example: str
     declines: Callable[[Source], str | None]
     read: Callable[[Source, ReadOptions], Fixes | list[Tracks]]
+    scored: bool = False
+    marked: bool = False
 
 
-def _declines_long(source: Source, kind: str, options: ReadOptions | None = None) -> str | None:
+def _declines_long(source: Source, kind: str) -> str | None:
     if source.kind != kind:
         return f"no {kind} file"
     try:
-        layout_of(source.header, (options or ReadOptions()).columns)
+        layout_of(source.header, {})
     except InputError as error:
         return str(error)
     return None
@@ -48,6 +58,8 @@ FORMATS = (
         "{'trajectories': array (T, N, 2), 'frames_per_second': 28, …}",
         idtrackerai.declines_npy,
         idtrackerai.read_npy,
+        scored=True,
+        marked=True,
     ),
     Format(
         "idtrackerai-h5",
@@ -55,6 +67,8 @@ FORMATS = (
         "dataset trajectories (T, N, 2), attribute frames_per_second",
         idtrackerai.declines_h5,
         idtrackerai.read_h5,
+        scored=True,
+        marked=True,
     ),
     Format(
         "idtrackerai-csv",
@@ -62,6 +76,8 @@ FORMATS = (
         "seconds,x1,y1,x2,y2",
         idtrackerai.declines_csv,
         idtrackerai.read_csv,
+        scored=True,
+        marked=True,
     ),
     Format(
         "idtracker-txt",
@@ -69,6 +85,8 @@ FORMATS = (
         "X1<tab>Y1<tab>ProbId1<tab>X2<tab>Y2<tab>ProbId2",
         idtrackerai.declines_legacy_text,
         idtrackerai.read_legacy_text,
+        scored=True,
+        marked=True,
     ),
     Format(
         "idtracker-mat",
@@ -76,6 +94,8 @@ FORMATS = (
         "trajectories (T, N, 2), probtrajectories (T, N)",
         idtrackerai.declines_legacy_mat,
         idtrackerai.read_legacy_mat,
+        scored=True,
+        marked=True,
     ),
     Format(
         "trex-npz",
@@ -83,6 +103,8 @@ FORMATS = (
         "video_fish0.npz: frame, X#wcentroid, Y#wcentroid, time",
         trex.declines_npz,
         trex.read_npz,
+        scored=True,
+        marked=True,
     ),
     Format(
         "trex-csv",
@@ -90,6 +112,8 @@ FORMATS = (
         "frame,X#wcentroid (cm),Y#wcentroid (cm),time",
         trex.declines_csv,
         trex.read_csv,
+        scored=True,
+        marked=True,
     ),
     Format(
         "deeplabcut-csv",
@@ -97,6 +121,7 @@ FORMATS = (
         "scorer,… / individuals,… / bodyparts,… / coords,x,y,likelihood",
         pose.declines_deeplabcut,
         pose.read_deeplabcut,
+        scored=True,
     ),
     Format(
         "deeplabcut-h5",
@@ -104,6 +129,7 @@ FORMATS = (
         "table df_with_missing of pandas",
         pose.declines_deeplabcut_h5,
         pose.read_deeplabcut_h5,
+        scored=True,
     ),
     Format(
         "lightningpose",
@@ -111,6 +137,7 @@ FORMATS = (
         "scorer,heatmap_tracker,… / bodyparts,… / coords,x,y,likelihood",
         pose.declines_lightningpose,
         pose.read_lightningpose,
+        scored=True,
     ),
     Format(
         "sleap-analysis",
@@ -118,6 +145,7 @@ FORMATS = (
         "tracks (N, 2, K, T), node_names, track_names",
         pose.declines_sleap,
         pose.read_sleap,
+        scored=True,
     ),
     Format(
         "sleap-labels",
@@ -125,6 +153,7 @@ FORMATS = (
         "frames, instances, points, metadata",
         pose.declines_sleap_labels,
         pose.read_sleap,
+        scored=True,
     ),
     Format(
         "via-tracks",
@@ -132,6 +161,7 @@ FORMATS = (
         "filename,file_size,file_attributes,region_count,region_id,…",
         pose.declines_via,
         pose.read_via,
+        scored=True,
     ),
     Format(
         "robofish",
@@ -174,6 +204,7 @@ FORMATS = (
         "position (time, space, keypoints, individuals)",
         pose.declines_netcdf,
         pose.read_netcdf,
+        scored=True,
     ),
     Format(
         "animalta",
@@ -224,6 +255,7 @@ def format_named(name: str) -> Format:
 def recognised(source: Source, options: ReadOptions) -> Format:
     """The first format that does not decline; where all do, an error says why each did."""
     if options.columns:
+        layout_of(source.header, options.columns)
         return format_named("parquet" if source.kind == "parquet" else "csv")
     reasons = []
     for known in FORMATS:

@@ -54,6 +54,7 @@ class ReadOptions:
     confidence: float = 0.0
     clock: float | None = None
     sort: bool = False
+    drop_estimated: bool = False
     centre: tuple[float, float] | None = None
 
 

@@ -137,7 +137,7 @@ class OpenTracks:
             rows = read_columns(file, path, numbers, list(dict.fromkeys([*numeric, *texts])))
         place = self.origins.get(path, path)
         as_wanted(rows, [layout[r] for r in NUMBERS if r in layout], [], place)
-        fixes = fixes_of(rows, layout, place, self.labels.get(path, place.stem))
+        fixes = fixes_of(rows, layout, place, self.labels.get(path, place.stem), self.options.fps)
         wanted_groups = set(groups)
         inside = np.array([name in wanted_groups for name in fixes.groups])
         kept = inside[fixes.group] if not inside.all() else None

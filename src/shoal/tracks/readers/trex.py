@@ -8,6 +8,7 @@ import numpy as np
 
 from shoal.errors import InputError
 from shoal.foreign import refuse_promises
+from shoal.tracks.doubts import without_doubtful
 from shoal.tracks.readers.delimited import column, table, unique_names
 from shoal.tracks.readers.fixes import Fixes
 from shoal.tracks.readers.pickles import array_of
@@ -40,7 +41,7 @@ def read_npz(source: Source, options: ReadOptions) -> Fixes:
     notes = []
     if "cm_per_pixel" in extra and float(extra["cm_per_pixel"].ravel()[0]) == 1.0:
         notes.append("cm_per_pixel is 1: the video was not calibrated, so a cm is a pixel")
-    return _one(source, found["frame"], found[x], found[y], extra, notes)
+    return _one(source, options, (found["frame"], found[x], found[y]), extra, notes)
 
 
 def _member(archive: zipfile.ZipFile, name: str) -> np.ndarray:
@@ -70,10 +71,10 @@ def read_csv(source: Source, options: ReadOptions) -> Fixes:
     rows = table(source, list(dict.fromkeys(wanted.values())))
     values = {name: column(rows, spelled) for name, spelled in wanted.items()}
     extra = {name: values[name] for name in _EXTRA if name in values}
-    return _one(source, values["frame"], values[x], values[y], extra, [])
+    return _one(source, options, (values["frame"], values[x], values[y]), extra, [])
 
 
-_EXTRA = ("time", "missing", "ANGLE", "cm_per_pixel")
+_EXTRA = ("time", "missing", "ANGLE", "cm_per_pixel", "detection_p")
 
 
 def _plain(name: str) -> str:
@@ -97,16 +98,30 @@ def _names(names: Any, options: ReadOptions, source: Source) -> tuple[str, str]:
 
 
 def _one(
-    source: Source, frame: Any, x: Any, y: Any, extra: dict[str, Any], notes: list[str]
+    source: Source,
+    options: ReadOptions,
+    columns: tuple[Any, Any, Any],
+    extra: dict[str, Any],
+    notes: list[str],
 ) -> Fixes:
-    sizes = {len(np.ravel(part)) for part in (frame, x, y)}
+    frame, x, y = columns
+    sizes = {len(np.ravel(part)) for part in columns}
     if len(sizes) > 1:
         raise InputError(f"{source.path}: frame, X and Y have different lengths {sorted(sizes)}")
-    places = np.stack([np.ravel(x), np.ravel(y)]).astype(float)
-    lost = ~np.isfinite(places).all(axis=0)
-    if "missing" in extra and len(extra["missing"]) == len(lost):
-        lost |= np.nan_to_num(np.asarray(extra["missing"], dtype=float), posinf=1.0) > 0
-    places[:, lost] = np.nan
+    given = np.stack([np.ravel(x), np.ravel(y)], axis=1).astype(float)
+    given[~np.isfinite(given).all(axis=1)] = np.nan
+    missing = _per_frame(extra, "missing", len(given))
+    kept, words = without_doubtful(
+        given,
+        _per_frame(extra, "detection_p", len(given)),
+        None if missing is None else np.nan_to_num(missing, posinf=1.0) > 0,
+        file=source.path,
+        how="were interpolated by TRex while the animal was missing",
+        confidence=options.confidence,
+        drop_estimated=missing is not None or options.drop_estimated,  # lines, as of fill_gaps()
+    )
+    notes, places = [*notes, *words], kept.T
+    lost = np.isnan(places[0])
     numbers = np.ravel(frame).astype(float)
     if not np.all(np.isfinite(numbers)):
         raise InputError(f"{source.path}: a frame has no number")
@@ -136,3 +151,9 @@ def _one(
         notes=tuple(notes),
         file=str(source.path),
     )
+
+
+def _per_frame(extra: dict[str, Any], name: str, frames: int) -> np.ndarray | None:
+    """A field with one number a frame, where the file has it."""
+    values = np.ravel(np.asarray(extra.get(name, ()), dtype=float))
+    return values if len(values) == frames else None

@@ -1,0 +1,79 @@
+"""Places that a tracker is unsure of, or estimated while an animal was hidden."""
+
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from shoal.errors import InputError
+from shoal.tracks.record import warn
+
+
+def without_doubtful(
+    places: Float[np.ndarray, "*shape 2"],
+    scores: Float[np.ndarray, "*shape"] | None,
+    estimated: Bool[np.ndarray, "*shape"] | None,
+    *,
+    file: Any,
+    how: str,
+    confidence: float,
+    drop_estimated: bool,
+) -> tuple[Float[np.ndarray, "*shape 2"], list[str]]:
+    """Places with NaN for those that are not wanted, and sentences on what was found.
+
+    Parameters
+    ----------
+    scores
+        How sure the tracker is of each place; None where the file has no scores.
+    estimated
+        Places that were estimated, not seen; None where the file does not say.
+    file, how
+        For the sentences: "2 of 9 places in {file} {how}".
+    confidence
+        Places with a lower score, or with none, count as not seen; 0 leaves all.
+    drop_estimated
+        Whether estimated places count as not seen. Where they count as seen, there is a warning.
+    """
+    seen = np.isfinite(places).all(axis=-1)
+    gone = np.zeros_like(seen)
+    notes = []
+    if confidence > 0:
+        if scores is None or not np.isfinite(scores[seen]).any():
+            raise no_scores(confidence)
+        gone |= seen & ~(scores >= confidence)
+        notes.append(
+            f"{_share(gone, seen)} in {file} have a score below {confidence:g}, or none, and were "
+            "left out"
+        )
+    if estimated is not None and (seen & estimated & ~gone).any():
+        guessed = seen & estimated & ~gone
+        words = f"{_share(guessed, seen)} in {file} {how}"
+        if drop_estimated:
+            gone |= guessed
+            notes.append(f"{words}, and were left out")
+        else:
+            advice = "drop_estimated=True, --drop-estimated, leaves them out"
+            notes.append(f"{words}, and count as seen: {advice}")
+            warn(notes[-1])
+    elif estimated is None and drop_estimated:
+        warn(not_marked(file))
+    return np.where(gone[..., None], np.nan, places), notes
+
+
+def _share(some: Bool[np.ndarray, "*shape"], seen: Bool[np.ndarray, "*shape"]) -> str:
+    """``2 of 9 places (22.2%)``."""
+    part, whole = int(some.sum()), int(seen.sum())
+    return f"{part:,} of {whole:,} places ({part / max(1, whole):.1%})"
+
+
+def no_scores(confidence: float) -> InputError:
+    """The error where places cannot be judged."""
+    return InputError(
+        f"confidence={confidence:g} needs a score for each place, and this file has none: leave "
+        "confidence out"
+    )
+
+
+def not_marked(file: Any) -> str:
+    """The warning where estimated places cannot be told from others."""
+    return f"{file} does not say which places were estimated by the tracker: none were left out"
