@@ -72,12 +72,16 @@ def choose_passive(counts: Transitions, report: Report) -> PassiveChoice:
         )
     best, second = ranked[0], ranked[1]
     gap, error = scores[best].minus(scores[second])
-    part = "groups" if split.startswith("group") else "frames"
+    part = (
+        "two thirds of the groups, drawn with seed 0"
+        if split.startswith("group")
+        else "the first two thirds of the frames"
+    )
     spread = f" ± {error:.3f}" if np.isfinite(error) else ""  # one group alone has none
     sentence = (
         f"{best}: {_minus(scores[best].bits)} bits per held-out transition without any costs, "
-        f"{gap:.3f}{spread} better than {second} (learned from the first two thirds of the "
-        f"{part}, scored on the rest)"
+        f"{gap:.3f}{spread} better than {second} (learned from {part}, "
+        "scored on the rest)"
     )
     return PassiveChoice(candidates[best], sentence, scores)
 
