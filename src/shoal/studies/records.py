@@ -131,6 +131,8 @@ def calibrated(found: Calibration, written: Mapping[str, Path]) -> dict[str, Any
                 "inside": curve.inside,
                 "half_widths_beyond": curve.excess,
                 "means": None if curve.inside else curve.shape,
+                "p": curve.p_value,
+                "p_corrected": found.corrected[curve.name],
             }
             for curve in found.curves
         ],
@@ -167,6 +169,7 @@ def simulated(
 def predicted(check: PredictiveCheck, written: Mapping[str, Path]) -> dict[str, Any]:
     """Of ``shoal predict``."""
     errors = check.errors()
+    corrected = {model: check.corrected(model) for model in check.models}
     return {
         "replicates": check.replicates,
         "groups": check.groups,
@@ -184,6 +187,7 @@ def predicted(check: PredictiveCheck, written: Mapping[str, Path]) -> dict[str, 
                         "sd": measure.sd(model),
                         "interval": list(measure.interval(model)),
                         "p": measure.p_value(model),
+                        "p_corrected": corrected[model].get(name),
                         "holds": measure.holds(model),
                     }
                     for model in check.models
