@@ -12,7 +12,7 @@ from scipy.stats import kstest
 
 import shoal
 from cli.speaking import spoken
-from shoal.checks.ranks import RankCurve, simultaneous_band, uniform_rank
+from shoal.checks.ranks import RankCurve, holm, simultaneous_band, uniform_rank
 from shoal.errors import InputError
 from shoal.figures.calibration import calibration_figure
 
@@ -109,6 +109,36 @@ def test_departures_that_are_off_by_one_bin_are_seen():
     share, error = found.coverage[0.95]
     assert share < 0.95 - 5 * error
     assert "leave their 99 % bands" in found.sentences()[1]
+    assert (
+        "by chance alone 0.1 would. After Holm's correction for 11 quantities"
+        in (found.sentences()[1])
+    )
+    left = [name for name, p in found.corrected.items() if p < 0.05]
+    assert any("cost-to-go" in name for name in left)
+    assert len(left) <= len(found.outside) + 2
+
+
+def test_of_many_uniform_curves_hardly_one_is_left_after_holms_correction():
+    rng, families = np.random.default_rng(1), []
+    for _ in range(150):
+        p = np.array([RankCurve("", rng.random(40)).p_value for _ in range(11)])
+        corrected = holm(p)
+        assert np.all(corrected >= p)
+        assert corrected.min() == pytest.approx(min(1.0, 11 * p.min()))
+        families.append((p.min() < 0.05, corrected.min() < 0.05))
+    plain, left = np.mean(families, axis=0)
+    assert plain > 0.3, "many are looked at"
+    assert left < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 150)
+
+
+def test_a_curve_outside_its_band_has_a_small_p_value():
+    ranks = np.random.default_rng(1).random(100)
+    assert RankCurve("", ranks).p_value > 0.05
+    assert RankCurve("", ranks**3).p_value < 0.001
+    edge = [RankCurve("", np.random.default_rng(n).random(100) ** 1.35) for n in range(40)]
+    assert {one.inside for one in edge} == {True, False}
+    for one in edge:  # at the very edge 1 % of 4,000 curves are tied
+        assert one.inside == (one.p_value > 0.01) or abs(one.p_value - 0.01) < 0.003
 
 
 def test_users_of_mean_field_intervals_are_warned():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import shoal
-from shoal.checks import Measure, predictive_check
+from shoal.checks import Measure, PredictiveCheck, predictive_check
 from shoal.checks.comparison import LEARNED, MODELS, PASSIVE, VICSEK
 from shoal.checks.summarising import SUMMARIES
 from shoal.checks.words import MORE_LESS
@@ -239,11 +239,47 @@ def test_the_words_say_on_which_side_a_model_fails(check):
     assert "PredictiveCheck(1 measures" in repr(fine)
 
 
+def many(seed, shift=0.0, number=12, replicates=200):
+    """A check of several measures of which the first is off, the others as in the replicates."""
+    rng = np.random.default_rng(seed)
+    draws = rng.normal(size=(replicates + 1, number)) @ (np.eye(number) + 0.2)
+    draws[-1, 0] += shift
+    names = list(SUMMARIES)[:number]
+    measures = {
+        name: Measure(
+            SUMMARIES[name], "", float(draws[-1, n]), {}, dict.fromkeys(MODELS, draws[:-1, n])
+        )
+        for n, name in enumerate(names)
+    }
+    return PredictiveCheck(measures, MODELS, replicates, 1, 10.0, 1)
+
+
+def test_many_measures_are_corrected_for_being_many():
+    checks = [many(seed) for seed in range(150)]
+    failed, left = (
+        np.mean([bool(found) for found in each])
+        for each in zip(*((one.failures(), one.surviving()) for one in checks), strict=True)
+    )
+    assert failed > 0.3, "of twelve right measures one or other fails"
+    assert left < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 150)
+    for one in checks[:10]:
+        for name, p in one.corrected().items():
+            assert p >= 0.4 * one.measures[name].p_value(LEARNED)
+    off = many(1, shift=12.0)
+    assert [m.summary.name for m in off.surviving()] == [next(iter(off.measures))]
+    words = off.words()
+    assert f"fails on {len(off.failures())} of 12 measures; by chance alone 0.6 would." in words
+    assert "Corrected for looking at 12 measures at once 1 remains (" in words
+    chance = next(one for one in checks if one.failures() and not one.surviving())
+    assert "none remains, so that this can be chance" in chance.words()
+
+
 def test_what_does_not_vary_is_left_out_and_said(check):
     speed = check.measures["speed"]
     off = Measure(speed.summary, "", 5.0, {}, dict.fromkeys(MODELS, np.full(50, 1.0)))
     one = type(check)({"speed": off}, check.models, 50, 1, 10.0, 1)
     assert one.failures() == [off] and not one.compared()
+    assert one.surviving() == [off]
     assert "Left out of the sum" in one.words() and "On all measures" not in one.words()
 
 

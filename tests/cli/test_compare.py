@@ -201,7 +201,7 @@ def test_dynamics_left_to_the_tracks_are_chosen_and_said_why(fish, tmp_path, cap
     assert fit.model.passive == shoal.RandomWalk(90.0)
     page = (tmp_path / "fit.html").read_text()
     assert "bits per held-out transition without any costs" in page
-    assert "of the groups, scored on the rest" in page
+    assert "two thirds of the groups, drawn with seed 0, scored on the rest" in page
     assert "chosen" in said
 
 

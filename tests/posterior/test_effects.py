@@ -34,9 +34,11 @@ def test_effects_add_up_and_shares_sum_to_one(space, data):
     axes = tuple(range(1, v.ndim))
     whole = sum(spread_out(effect, space) for effect in found.effects)
     assert np.allclose(whole, v - v.mean(axis=axes, keepdims=True), atol=1e-9)
-    varied = v.var(axis=axes) > 1e-6
     shares = sum(effect.share for effect in found.effects)
-    assert np.allclose(shares[varied], 1.0, atol=1e-6)
+    assert np.all(np.isclose(shares, 1.0, atol=1e-6) | (shares == 0)), "noise has no shares"
+    one = effects_of(v[:1], space)
+    if v[0].var() > 1e-6:
+        assert np.isclose(sum(effect.share for effect in one.effects), 1.0, atol=1e-6)
     for effect in found.effects:
         for axis in range(1, effect.draws.ndim):
             assert np.allclose(effect.draws.mean(axis=axis), 0, atol=1e-9)
@@ -44,11 +46,11 @@ def test_effects_add_up_and_shares_sum_to_one(space, data):
 
 @every_space
 def test_effects_are_orthogonal_and_their_shares_those_of_the_variance(space):
-    v = np.random.default_rng(1).normal(size=(4, *space.shape))
+    v = np.random.default_rng(1).normal(size=(1, *space.shape))
     found = effects_of(v, space)
-    grids = [np.broadcast_to(spread_out(e, space), v.shape).reshape(4, -1) for e in found.effects]
+    grids = [np.broadcast_to(spread_out(e, space), v.shape).reshape(1, -1) for e in found.effects]
     for n, one in enumerate(grids):
-        assert np.allclose(found.effects[n].share, one.var(axis=1) / v.reshape(4, -1).var(axis=1))
+        assert np.allclose(found.effects[n].share, one.var(axis=1) / v.reshape(1, -1).var(axis=1))
         assert np.allclose(found.effects[n].sd, one.std(axis=1))
         assert np.allclose(found.effects[n].range, np.ptp(one, axis=1))
         for other in grids[:n]:
@@ -115,7 +117,8 @@ def test_the_sentence_names_the_larger_effect_and_how_sure_that_is():
     v = np.stack([ramp + 3 * slope, ramp + 2 * slope, 3 * ramp + slope, ramp + 3 * slope])
     words = effects_of(v, TORUS).sentence()
     assert words.startswith("Target matters more than local with probability 0.75: it explains ")
-    assert words.endswith("0% is what axes do together.")
+    assert words.endswith("what axes do together cannot be told from nothing.")
+    assert effects_of(v[:1], TORUS).sentence().endswith("0% is what axes do together.")
     assert effects_of(v[:, :, 0].repeat(2, 1)[:, :12], CIRCLE).sentence() == (
         "angle is the only axis."
     )
@@ -130,7 +133,48 @@ def test_a_table_has_a_row_for_each_effect_with_intervals_of_the_draws():
     low, high = np.quantile(share, [0.25, 0.75])
     assert rows[0]["share of variance"] == f"{share.mean():.0%} [{low:.0%}, {high:.0%}]"
     single = effects_of(v[:1], TORUS).table()
-    assert single[0]["range (nats)"] == f"{found['local'].range[0]:.2f}"
+    assert single[0]["range (nats)"] == f"{np.ptp(found['local'].draws[0]):.2f}"
+
+
+def noisy(truth, noise, seed, draws=600):
+    """A posterior whose mean is off by as much as its draws scatter, a number for each state."""
+    rng = np.random.default_rng(seed)
+    mean = truth + noise * rng.normal(size=TORUS.shape)
+    return mean + noise * rng.normal(size=(draws, *TORUS.shape))
+
+
+RAMP, SLOPE = np.linspace(-1, 1, 8)[:, None], np.linspace(-1, 1, 6)[None, :]
+BOTH = RAMP * SLOPE
+TRUTHS = {
+    "one axis": 1.5 * RAMP + 0 * SLOPE,
+    "two axes": RAMP + SLOPE,
+    "together": RAMP + 2 * BOTH,
+    "nothing": 0 * BOTH,
+}
+
+
+@pytest.mark.parametrize("name", TRUTHS)
+def test_noise_of_the_posterior_is_no_effect(name):
+    truth = TRUTHS[name]
+    exact = {e.name: float(e.share[0]) for e in effects_of(truth[None], TORUS).effects}
+    for seed in range(6):
+        found = effects_of(noisy(truth, 0.6, seed), TORUS)
+        for effect in found.effects:
+            low, high = np.quantile(effect.share, (0.005, 0.995))
+            assert low <= exact[effect.name] + 1e-9, (seed, effect.name)
+            assert exact[effect.name] <= high + 1e-9, (seed, effect.name)
+            assert effect.clear == (exact[effect.name] > 0.1), (seed, effect.name)
+        if name == "one axis":
+            assert found["local × target"].share.mean() < 0.12
+            draws = found["local × target"].draws
+            assert (draws**2).mean() > 0.3 * (truth**2).mean(), "noise as large as this"
+
+
+def test_a_range_is_that_of_two_states_and_not_of_noise():
+    found = effects_of(noisy(TRUTHS["one axis"], 0.1, 1), TORUS)
+    assert found["local"].range.mean() == pytest.approx(3.0, abs=0.3)
+    nothing = effects_of(np.random.default_rng(1).normal(size=(4000, *TORUS.shape)), TORUS)
+    assert abs(nothing["local × target"].range.mean()) < 0.2
 
 
 def test_the_level_of_a_draw_does_not_matter():

@@ -114,7 +114,18 @@ def test_the_headline_says_when_it_cannot_tell():
     rng = np.random.default_rng(2)
     axes = [shoal.Circular("local_misalignment", 6), shoal.Circular("target_misalignment", 6)]
     unsure = rng.normal(0, 1, (400, 6, 6))
-    assert "cannot be told" in headline(axes_fit(unsure, axes))[0]
+    assert headline(axes_fit(unsure, axes))[0] in (
+        "These tracks do not tell what these animals prefer.",
+        "These tracks show no preference: costs cannot be told from none.",
+    )
+    wave = 3 * np.cos(np.arange(6) * np.pi / 3)
+    even = wave[None, :, None] + wave[None, None] + 0.3 * unsure
+    assert "cannot be told: the probability is" in headline(axes_fit(even, axes))[0]
+    both = wave[None, :, None] * wave[None, None] / 3 + 0.1 * unsure
+    assert headline(axes_fit(both, axes))[0] == (
+        "What these animals prefer depends on alignment with their neighbours together with "
+        "heading for the target; no axis by itself matters clearly."
+    )
     sure = 3 * np.cos(np.arange(6) * np.pi / 3)[None, :, None] + 0.1 * unsure
     said, _ = headline(axes_fit(sure, axes))
     assert said == (

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import shoal
 from registries import NUMBERED
 from shoal.states import Transitions, splitting
+from shoal.tracks.splitting import drawn
 from split_laws import (
     CHOICES,
     TURNS,
@@ -137,10 +138,10 @@ def test_whole_groups_and_whole_animals_add_up(choice, share, seed):
     groups = counts.records.groups
     splits = [("individual", counts.split_individuals(share, seed))]
     if len(groups) > 1:
-        splits.append(("group", counts.split_groups(share)))
+        splits.append(("group", counts.split_groups(share, seed)))
         first, _ = splits[-1][1]
         number = max(1, min(len(groups) - 1, round(share * len(groups))))
-        assert first.records.groups == groups[:number]
+        assert len(first.records.groups) == number
     for by, parts in splits:
         for part in parts:
             is_part_of(part, counts)
@@ -168,6 +169,67 @@ def test_a_draw_depends_on_its_seed_alone():
     draws = [counts.split_individuals(0.5, seed)[0].records.individuals for seed in (0, 0, 1)]
     assert draws[0] == draws[1] != draws[2]
     assert len(draws[0]) == 15
+
+
+def fish(number=12, females=5):
+    """Groups in a file that lists females first; in each group the first fish is the large one."""
+    return shoal.Collection(
+        wander(n, 8, 2, 0.0, group=f"g{n:02d}", individuals=["a", "b"]).with_covariates(
+            sex="female" if n < females else "male", size={"a": "large", "b": "small"}
+        )
+        for n in range(number)
+    )
+
+
+@given(st.integers(2, 30), st.integers(1, 6), SHARES, st.integers(0, 99))
+def test_every_stratum_is_split_by_the_same_share(total, kinds, share, seed):
+    code = np.random.default_rng(seed).integers(0, kinds, total)
+    mask = drawn(share, total, np.random.default_rng(seed), "groups", code)
+    assert mask.sum() == max(1, min(total - 1, round(share * total)))
+    for kind in range(kinds):
+        here = mask[code == kind]
+        assert abs(here.sum() - mask.sum() * here.size / total) < 1
+
+
+def test_groups_are_drawn_whatever_their_order_and_strata_are_kept():
+    counts = shoal.count_transitions(fish(), TURNS)
+    sexes = {label: known["sex"] for label, known in counts.records.facts.items()}
+    held = [counts.split_groups(0.6, seed, "sex")[1].records.groups for seed in (1, 1, 2, 3)]
+    assert held[0] == held[1]
+    assert len(set(held)) == 3
+    for groups in held:
+        assert Counter(sexes[group] for group in groups) == {"female": 2, "male": 3}
+    drawn_anyhow = {counts.split_groups(0.6, seed)[1].records.groups for seed in range(9)}
+    assert len(drawn_anyhow) > 1
+    assert counts.split_groups(0.6, 1, "sex")[1].records.groups == (
+        fish().split_groups(0.6, 1, "sex")[1].groups
+    ), "tracks and counts are split alike"
+    females = ("g00", "g01", "g02", "g03", "g04")
+    assert held[0] != females, "not in the order of the file"
+
+
+def test_every_fold_has_its_share_of_each_stratum():
+    counts = shoal.count_transitions(fish(), TURNS)
+    for _, held in counts.folds(3, "group", seed=1, stratify="sex"):
+        sexes = Counter(held.records.facts[group]["sex"] for group in held.records.groups)
+        assert sexes["female"] in (1, 2)
+        assert sexes["male"] in (2, 3)
+    large, small = Counter(), Counter()
+    first, rest = counts.split_individuals(0.5, 1, "size")
+    large.update(name for _, name in first.records.individuals)
+    small.update(name for _, name in rest.records.individuals)
+    assert large == small == {"a": 6, "b": 6}, "animals by a covariate of their own"
+    assert summed([first, rest]) == rows(counts)
+
+
+def test_strata_that_are_none_are_refused():
+    counts = shoal.count_transitions(fish(3, 1), TURNS)
+    with pytest.raises(shoal.InputError, match="no group has a covariate called 'colour'; there"):
+        counts.split_groups(0.5, 1, "colour")
+    with pytest.raises(shoal.InputError, match="nothing to stratify"):
+        fish(2, 1).split_groups(0.5, 1, "sex")
+    mixed = counts.split_groups(0.5, 1, "size")  # all groups have large and small fish
+    assert summed(mixed) == rows(counts)
 
 
 def test_parts_at_different_lags_cannot_be_added():

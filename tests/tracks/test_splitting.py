@@ -48,10 +48,14 @@ def test_every_group_is_cut_in_two():
 @pytest.mark.parametrize(
     ("share", "number"), [(0.01, 1), (0.34, 1), (0.5, 2), (2 / 3, 2), (0.99, 2)]
 )
-def test_whole_groups_in_their_order(share, number):
-    first, rest = PONDS.split_groups(share)
-    assert first.groups + rest.groups == PONDS.groups
-    assert len(first) == number
+def test_whole_groups_drawn_by_the_seed(share, number):
+    firsts = set()
+    for seed in range(9):
+        first, rest = PONDS.split_groups(share, seed)
+        assert sorted(first.groups + rest.groups) == sorted(PONDS.groups)
+        assert len(first) == number
+        firsts.add(first.groups)
+    assert len(firsts) > 1
 
 
 def test_groups_by_label():

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from shoal.checks.ranks import MASS, RankCurve, uniform_rank
+from shoal.checks.ranks import MASS, RankCurve, holm, uniform_rank
 from shoal.checks.truths import (
     Design,
     decided,
@@ -33,6 +33,7 @@ from shoal.progress import Report, reporting, silent
 from shoal.states import Transitions
 from shoal.states.transitions import Pairs
 from shoal.tracks.record import warn
+from shoal.tracks.splitting import listed
 
 LEVELS = (0.5, 0.8, 0.95)
 KEPT = 100
@@ -43,6 +44,9 @@ FEWEST = 20
 
 OFTEN = 20
 """Arrivals from which on a state counts as well known."""
+
+FAMILY = 0.05
+"""The chance that any of several quantities is called wrong though all are right."""
 
 BATCH = 5
 """Replicates that one worker makes in a row."""
@@ -134,6 +138,14 @@ class Calibration:
         """Quantities whose ranks are not uniform."""
         return tuple(curve for curve in self.curves if not curve.inside)
 
+    @cached_property
+    def corrected(self) -> dict[str, float]:
+        """P-values of uniform ranks by name, corrected for how many quantities there are (Holm)."""
+        if not self.curves:
+            return {}
+        p = holm(np.array([curve.p_value for curve in self.curves]))
+        return {curve.name: float(each) for curve, each in zip(self.curves, p, strict=True)}
+
     def mean_error(self, which: str) -> float:
         """Median over replicates of one of: rmse, prior_rmse, width, correlation."""
         place = ("rmse", "prior_rmse", "width", "correlation").index(which)
@@ -149,6 +161,7 @@ class Calibration:
                 "quantity": curve.name,
                 f"ranks in the {100 * MASS:.0f} % band": "yes" if curve.inside else "no",
                 "beyond it by": "" if curve.inside else f"{curve.excess:.2f} half-widths",
+                "p, corrected": f"{self.corrected[curve.name]:.2g}",
                 "which means": "" if curve.inside else curve.shape,
             }
             for curve in self.curves
@@ -178,10 +191,19 @@ class Calibration:
                 f"The ranks of all {count} quantities stay in their {100 * MASS:.0f} % bands.",
             ]
         worst = max(self.outside, key=lambda curve: curve.excess)
+        total = len(self.curves)
+        left = [curve.name for curve in self.outside if self.corrected[curve.name] < FAMILY]
+        remain = (
+            f"{len(left)} remain{'s' * (len(left) == 1)} ({listed(left)})"
+            if left
+            else "none remains: this can be chance"
+        )
         return [
             *said,
-            f"The ranks of {len(self.outside)} of {len(self.curves)} quantities leave their "
-            f"{100 * MASS:.0f} % bands, most of all {worst.name} ({worst.shape}).",
+            f"The ranks of {len(self.outside)} of {total} quantities leave their "
+            f"{100 * MASS:.0f} % bands, most of all {worst.name} ({worst.shape}); by chance alone "
+            f"{(1 - MASS) * total:.1f} would. After Holm's correction for {total} quantities "
+            f"{remain}.",
         ]
 
     def _recovered(self) -> list[str]:

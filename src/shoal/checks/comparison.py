@@ -144,6 +144,31 @@ class PredictiveCheck:
         out = [m for m in self.judged(model) if not m.holds(model)]
         return sorted(out, key=lambda m: -np.nan_to_num(m.error(model), nan=np.inf))
 
+    def corrected(self, model: str = LEARNED) -> dict[str, float]:
+        """P-values by measure, corrected for looking at all of them at once.
+
+        The chance that in a replicate *any* measure lies as far out as this one does in the data,
+        in standard deviations (Westfall and Young's largest statistic). Holm's correction would
+        need thousands of replicates; this takes those at hand, and knows which measures go
+        together.
+        """
+        judged = self.judged(model)
+        if not judged:
+            return {}
+        columns = [np.append(m.replicated[model], m.observed) for m in judged]
+        values = np.stack([np.where(np.isfinite(c), c, np.nan) for c in columns], axis=1)
+        centre, spread = np.nanmean(values, axis=0), np.nanstd(values, axis=0)
+        off = np.abs(values - centre) / np.where(spread > 0, spread, 1.0)
+        off = np.where(spread > 1e-9 * np.abs(centre), np.nan_to_num(off), 0.0)
+        largest = off.max(axis=1)
+        p = [float(np.mean(largest >= own * (1 - 1e-12))) for own in off[-1]]
+        return {m.summary.name: each for m, each in zip(judged, p, strict=True)}
+
+    def surviving(self, model: str = LEARNED) -> list[Measure]:
+        """Failures that remain once corrected for looking at all measures, worst first."""
+        p = self.corrected(model)
+        return [m for m in self.failures(model) if p[m.summary.name] < 0.05]
+
     def judged(self, model: str = LEARNED) -> list[Measure]:
         """The measures that both the observed and the simulated groups have."""
         return [m for m in self.measures.values() if np.isfinite(m.p_value(model))]

@@ -2,23 +2,32 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
 from shoal.basis import Flat
+from shoal.checks.best_models import LEVEL, confidence_set
 from shoal.checks.candidates import Candidate, ladder
 from shoal.cluster import run_jobs
 from shoal.errors import InputError
+from shoal.passive import Empirical
 from shoal.posterior import Fit, Model
+from shoal.posterior.diagnostics import ESS, PARETO_K, R_HAT
 from shoal.posterior.scoring import Score, blocks_of, log_predictive
 from shoal.progress import Report, reporting
 from shoal.states import StateSpace, Transitions
 from shoal.tracks.record import warn
+from shoal.tracks.splitting import listed
 
 ALONE = "Standard errors take every transition for independent of the others and are too small."
+FEW_BLOCKS = 8
+"""Blocks below which it is said that standard errors are poorly known."""
+IMPORTANCE_ESS = 100
+"""Draws that importance weights must be worth, at the least."""
+NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 Part = tuple[Transitions, Any]
 """What to learn from, and what to score: transitions, or several as blocks."""
 
@@ -37,8 +46,15 @@ class Entry:
         Bits per transition on what it learned from.
     converged
         Whether all of its fits did.
-    pareto_k
-        How far draws are from the posterior, where they approximate it: the worst of its fits.
+    pareto_k, importance_ess
+        How far draws are from the posterior, and how many they are worth, where they approximate
+        it: the worst of its fits.
+    r_hat, effective_draws, divergences
+        Of chains: the worst of its fits.
+    unknowns
+        How many numbers it learns.
+    method
+        By which it was fitted.
     """
 
     name: str
@@ -49,6 +65,32 @@ class Entry:
     trained: float
     converged: bool
     pareto_k: float = float("nan")
+    importance_ess: float = float("nan")
+    r_hat: float = float("nan")
+    effective_draws: float = float("nan")
+    divergences: int = 0
+    unknowns: int = 0
+    method: str = ""
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """What speaks against its fits, in a few words each; nothing where they can be used."""
+        found = {
+            "not converged": not self.converged,
+            f"k̂ {self.pareto_k:.2f}": self.pareto_k > PARETO_K,
+            f"worth {self.importance_ess:.0f} draws": self.importance_ess < IMPORTANCE_ESS,
+            f"R-hat {self.r_hat:.3f}": self.r_hat > R_HAT,
+            f"{self.effective_draws:.0f} effective draws": self.effective_draws < ESS,
+            f"{self.divergences} divergences": self.divergences > 0,
+        }
+        return tuple(words for words, fails in found.items() if fails)
+
+    @property
+    def remedy(self) -> str:
+        """What to do about doubts, on the command line and in Python."""
+        if self.method == "nuts":
+            return "run again with more draws (--draws 1000; in Python draws=1000)"
+        return 'run again with --method nuts (in Python method="nuts")'
 
     def __repr__(self) -> str:
         return f"Entry({self.name!r}, {self.score!r})"
@@ -76,6 +118,26 @@ class Comparison:
     def best(self) -> Entry:
         """The one with the highest score."""
         return max(self.entries, key=lambda entry: entry.score.bits)
+
+    @cached_property
+    def p_values(self) -> dict[str, float]:
+        """For each model, how well the scores agree with its being as good as any other.
+
+        Corrected for choosing among all of them: see ``confidence_set``.
+        """
+        sums = np.stack([entry.score.sums for entry in self.entries])
+        found = confidence_set(sums, self.entries[0].score.counts)
+        return {entry.name: float(p) for entry, p in zip(self.entries, found, strict=True)}
+
+    @property
+    def contenders(self) -> tuple[Entry, ...]:
+        """The best, and those that cannot be told from it at 5 %, corrected; best first."""
+        return tuple(e for e in _ranked(self.entries) if self.p_values[e.name] >= LEVEL)
+
+    @property
+    def simplest(self) -> Entry:
+        """The contender with the fewest unknowns: the simplest that is not clearly worse."""
+        return min(self.contenders, key=lambda entry: (entry.unknowns, -entry.score.bits))
 
     def __getitem__(self, name: str) -> Entry:
         for entry in self.entries:
@@ -113,15 +175,34 @@ class Comparison:
             behind = "best" if entry is best else f"{_signed(gap)} ± {error:.3f}"
             rows.append(
                 {
-                    "model": entry.name + ("" if entry.converged else " (not converged)"),
+                    "model": entry.name,
                     "held out (bits)": f"{_signed(entry.score.bits)} ± "
                     f"{entry.score.standard_error:.3f}",
                     "difference to the best": behind,
+                    "can be the best": "yes" if entry in self.contenders else "no",
                     "learned from (bits)": _signed(entry.trained),
                     "stacking weight": f"{weights[entry.name]:.2f}",
                 }
             )
+        if any(entry.doubts for entry in self.entries):
+            for row, entry in zip(rows, self.entries, strict=True):
+                row["warning"] = ", ".join(entry.doubts)
         return rows
+
+    def warnings(self) -> list[str]:
+        """Which scores may be wrong, why, and what to do: a sentence for each remedy."""
+        found = []
+        for remedy in dict.fromkeys(entry.remedy for entry in self.entries if entry.doubts):
+            marked = [e for e in self.entries if e.doubts and e.remedy == remedy]
+            names = listed([f"{e.name} ({', '.join(e.doubts)})" for e in marked])
+            vital = [e for e in marked if e in self.contenders]
+            head = "This verdict is not safe" if vital else "Warning"
+            found.append(
+                f"{head}: {_number(len(marked))} of the {_number(len(self.entries))} fits cannot "
+                f"be trusted, and their scores may be wrong by more than their errors: {names}; "
+                f"{remedy}."
+            )
+        return found
 
     def sentence(self) -> str:
         """Which model to believe, and whether costs pay."""
@@ -133,15 +214,48 @@ class Comparison:
         rivals = [e for e in self.entries if e is not best]
         if not rivals:
             return head + ")."
-        gaps = sorted((best.score.minus(rival.score), rival) for rival in _ranked(rivals)[:1])
-        (gap, error), second = gaps[0]
-        sure = "by more than two standard errors" if gap > 2 * error else "which could be chance"
+        second = _ranked(rivals)[0]
+        gap, error = best.score.minus(second.score)
         words = [
-            f"{head}), {gap:.3f} ± {error:.3f} better than {second.name}, {sure}.",
+            f"{head}), {gap:.3f} ± {error:.3f} better than {second.name}.",
+            self._choice_sentence(best),
             self._costs_sentence(best),
-            ALONE if best.score.independent else "",
+            self._blocks_sentence(best.score),
+            *self.warnings(),
         ]
         return " ".join(word for word in words if word)
+
+    def _choice_sentence(self, best: Entry) -> str:
+        """What is left of the best once it is corrected for having been chosen."""
+        total = len(self.entries)
+        chosen = f"Corrected for choosing among {_number(total)}"
+        if len(best.score.counts) < 2:
+            return "With one block to score on, it cannot be told from any other."
+        rivals = [entry.name for entry in self.contenders if entry is not best]
+        beaten = total - 1 - len(rivals)
+        others = "the other" if total == 2 else f"each of the other {_number(total - 1)}"
+        if not rivals:
+            return f"{chosen}, it is better than {others}."
+        some = f"it is better than {_number(beaten)} of the others but" if beaten else "it"
+        told = f"{chosen}, {some} cannot be told from {listed(rivals)}."
+        if self.simplest is best:
+            return f"{told} It is itself the simplest that is not clearly worse."
+        return (
+            f"{told} The simplest that is not clearly worse is {self.simplest.name} "
+            f"(unknowns: {self.simplest.unknowns} instead of {best.unknowns})."
+        )
+
+    @staticmethod
+    def _blocks_sentence(score: Score) -> str:
+        """How well the errors themselves are known."""
+        if score.independent:
+            return ALONE
+        if 2 <= len(score.counts) < FEW_BLOCKS:
+            return (
+                f"With {len(score.counts)} blocks the standard errors themselves are poorly known: "
+                "hold out more groups or longer times."
+            )
+        return ""
 
     def _costs_sentence(self, best: Entry) -> str:
         paid = {name: (gain, error) for name, gain, error in self.costs_pay()}
@@ -150,9 +264,14 @@ class Comparison:
         if not known:
             return ""
         gain, error = paid.get(best.name, paid[known[-1].name])
-        if gain > 2 * error:
+        costly = best.name if best.name in paid else known[-1].name
+        plain = next(e.name for e in self.entries if not e.costs and e.dynamics == best.dynamics)
+        clear = (
+            len(best.score.counts) > 1 and min(self.p_values[n] for n in (costly, plain)) < LEVEL
+        )
+        if clear and gain > 0:
             return f"Its costs pay for themselves: {gain:.3f} ± {error:.3f} bits per transition."
-        if gain < -2 * error:
+        if clear:
             return (
                 f"Costs make it worse, by {-gain:.3f} ± {error:.3f} bits: they do not carry over "
                 "to what was held out."
@@ -173,6 +292,10 @@ def _ranked(entries: Sequence[Entry]) -> list[Entry]:
 
 def _signed(value: float) -> str:
     return f"{value:.3f}".replace("-", "−")
+
+
+def _number(value: int) -> str:
+    return NUMBERS[value] if value < len(NUMBERS) else str(value)
 
 
 def compare(
@@ -198,12 +321,13 @@ def compare(
         learned, with and without costs.
     split
         ``"time"`` (the first two thirds to learn from), ``"time:0.5"``, ``"group:0.7"`` (whole
-        groups in their order), ``"individual:0.7"``, ``"5-fold"`` by time, ``"5-fold:group"``,
-        ``"leave-one-group-out"``.
+        groups, drawn by the seed), ``"individual:0.7"``, ``"5-fold"`` by time, ``"5-fold:group"``,
+        ``"leave-one-group-out"``. A covariate of the tracks may follow, by which groups or
+        animals are stratified: ``"group:0.7:sex"``, ``"5-fold:group:sex"``.
     method
         How models are fitted: laplace is exact enough for scores and quick.
     draws, seed
-        Of each fit, in 4 chains.
+        Of each fit, in 4 chains; the seed also draws what is held out.
     cluster
         Workers to share the fits: a number, the address of a Dask scheduler, or a Dask client.
 
@@ -215,14 +339,14 @@ def compare(
     >>> shoal.compare(counts, method="map").best.name
     'Markov chain, smoothed'
     """
-    parts, words = parts_of(transitions, split)
+    parts, words = parts_of(transitions, split, seed)
     space = parts[0][0].space
     candidates = ladder(space)
     for name, model in (models or {}).items():
         _check_model(name, model, space, candidates)
         costs = not isinstance(model.basis, Flat)
         candidates.append(Candidate(name, lambda seen, own=model: own, costs))  # type: ignore[misc]
-    apart = isinstance(transitions, Transitions) and "group" in split
+    apart = isinstance(transitions, Transitions) and holds_groups_out(split)
     job = partial(_entry, parts=parts, method=method, draws=draws, seed=seed, apart=apart)
     with reporting(progress) as report:
         found = dict(run_jobs(job, list(enumerate(candidates)), cluster, report, "comparing"))
@@ -252,7 +376,7 @@ def _entry(
 ) -> tuple[int, Entry]:
     """A model fitted to every part, each fit beginning where the one before it ended."""
     number, candidate = numbered
-    scores, logs, trained, converged, shapes = [], [], [], True, [float("nan")]
+    scores, logs, trained, figures = [], [], [], []
     fit: Fit | None = None
     for seen, held in parts:
         model = candidate.make(seen)
@@ -261,8 +385,7 @@ def _entry(
         scores.append(fit.score(by_group(held) if apart else held))
         logs.append(log_predictive(fit, _together(held)) / np.log(2))
         trained.append(fit.score(Transitions(seen.space, seen.pairs, lag=seen.lag)).bits)
-        converged &= bool(fit.facts.get("converged", True))
-        shapes.append(float(fit.facts.get("pareto_k", "nan")))
+        figures.append(_figures(fit))
     pooled = Score(
         np.concatenate([score.sums for score in scores]),
         np.concatenate([score.counts for score in scores]),
@@ -275,9 +398,44 @@ def _entry(
         pooled,
         np.concatenate(logs),
         float(np.mean(trained)),
-        converged,
-        float(np.fmax.reduce(shapes)),
+        all(one["converged"] for one in figures),
+        **{
+            name: worst([one[name] for one in figures])
+            for name, worst in (
+                *(("pareto_k", np.fmax.reduce), ("importance_ess", np.fmin.reduce)),
+                *(("r_hat", np.fmax.reduce), ("effective_draws", np.fmin.reduce)),
+                *(("divergences", sum), ("unknowns", max)),
+            )
+        },
+        method=fit.method if fit is not None else "",
     )
+
+
+def _figures(fit: Fit) -> dict[str, Any]:
+    """How far its draws can be trusted, and how many numbers it has learned."""
+    facts, posterior = fit.facts, fit.data["posterior"].to_dataset()
+    found = {
+        "converged": bool(facts.get("converged", True)),
+        "pareto_k": float(facts.get("pareto_k", "nan")),
+        "importance_ess": float(facts.get("importance_ess", "nan")),
+        "r_hat": float("nan"),
+        "effective_draws": float("nan"),
+        "divergences": 0,
+    }
+    if fit.method == "nuts":
+        chains = fit.data["convergence"].to_dataset()
+        r_hats = [chains[n].values.max() for n in chains if str(n).endswith("r_hat")]
+        draws = [chains[n].values.min() for n in chains if "ess" in str(n)]
+        found["r_hat"] = float(np.fmax.reduce(r_hats))
+        found["effective_draws"] = float(np.fmin.reduce(draws))
+        found["divergences"] = int(fit.data["sample_stats"].to_dataset()["diverging"].sum())
+    learned = posterior["parameters"].sizes["parameter"] if "parameters" in posterior else 0
+    if isinstance(fit.model.passive, Empirical):
+        learned += len(fit.model.passive.transitions.pairs)
+    if not isinstance(fit.model.basis, Flat):
+        learned += posterior.sizes.get("coefficient", fit.model.space.size)
+        learned += "precision" in posterior
+    return found | {"unknowns": int(learned)}
 
 
 def by_group(held: Transitions) -> list[Transitions]:
@@ -293,7 +451,13 @@ def _together(held: Any) -> Transitions:
     return Transitions.summed(blocks, blocks[0].space)
 
 
-def parts_of(transitions: Any, split: Any) -> tuple[list[Part], str]:
+def holds_groups_out(split: str) -> bool:
+    """Whether whole groups are held out, so that it is groups that are blocks."""
+    kind, _, rest = split.partition(":")
+    return kind in ("group", "leave-one-group-out") or rest.partition(":")[0] == "group"
+
+
+def parts_of(transitions: Any, split: Any, seed: int = 0) -> tuple[list[Part], str]:
     """What to learn from and what to score, and that in words."""
     if isinstance(transitions, tuple) and len(transitions) == 2:
         seen, held = transitions
@@ -309,27 +473,45 @@ def parts_of(transitions: Any, split: Any) -> tuple[list[Part], str]:
     if not isinstance(split, str):
         raise InputError(f"a split is in words, such as time:0.67 or 5-fold:group; got {split!r}")
     kind, _, rest = split.partition(":")
+    rest, _, stratify = rest.partition(":")
+    strata: dict[str, Any] = {"seed": seed, "stratify": stratify or None}
+    how = f"drawn with seed {seed}" + (f", stratified by {stratify}" if stratify else "")
+    if stratify and (kind == "time" or (kind.endswith("-fold") and rest in ("", "time"))):
+        raise InputError(f"{split!r}: times have no strata: hold out groups or individuals")
     if kind.endswith("-fold") and kind[:-5].isdecimal():
         by: Any = rest or "time"
         if by not in ("time", "group", "individual"):
             raise InputError(f"{split!r}: folds are by time, group or individual")
         if by == "individual":
             _warn_of_company(transitions)
-        return transitions.folds(int(kind[:-5]), by), f"each of {kind[:-5]} parts by {by} in turn"
-    if kind == "leave-one-group-out" and not rest:
+        words = f"each of {kind[:-5]} parts by {by} in turn"
+        return transitions.folds(int(kind[:-5]), by, **strata), (
+            words if by == "time" else f"{words}, {how}"
+        )
+    if kind == "leave-one-group-out" and not rest + stratify:
         return transitions.folds(None, "group"), "each group in turn"
     share = _share(rest, split)
     if kind == "time":
         return [transitions.split_time(share)], f"the last {1 - share:.0%} of the frames"
     if kind == "group":
-        return [transitions.split_groups(share)], f"the last {1 - share:.0%} of the groups"
+        parts = transitions.split_groups(share, **strata)
+        return [parts], _part_words(share, "groups", parts, how)
     if kind == "individual":
         _warn_of_company(transitions)
-        return [transitions.split_individuals(share)], f"{1 - share:.0%} of the animals"
+        parts = transitions.split_individuals(share, **strata)
+        return [parts], _part_words(share, "individuals", parts, how)
     raise InputError(
         "a split is time:SHARE, group:SHARE, individual:SHARE, K-fold, K-fold:group, "
-        f"K-fold:individual or leave-one-group-out; got {split!r}"
+        "K-fold:individual or leave-one-group-out, with a covariate to stratify by after "
+        f"group:SHARE or K-fold:group, as in group:0.7:sex; got {split!r}"
     )
+
+
+def _part_words(share: float, what: str, parts: Part, how: str) -> str:
+    """What was held out: 30% of the groups (8 of 26), drawn with seed 1, stratified by sex."""
+    seen, held = (len(getattr(part.records, what)) for part in parts)
+    name = what.replace("individuals", "animals")
+    return f"{1 - share:.0%} of the {name} ({held} of {seen + held}), {how}"
 
 
 def _warn_of_company(transitions: Transitions) -> None:

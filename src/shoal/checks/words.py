@@ -46,8 +46,16 @@ def paragraph(check: "PredictiveCheck") -> str:
             f"learned policy predicts ({check.replicates} replicates)."
         )
     else:
+        left = [measure.summary.label for measure in check.surviving(learned)]
+        remain = (
+            f"{len(left)} remain{'s' * (len(left) == 1)} ({_listed(left)})"
+            if left
+            else "none remains, so that this can be chance"
+        )
         first = (
-            f"The learned policy fails on {len(wrong)} of {total} measures. Its simulated groups "
+            f"The learned policy fails on {len(wrong)} of {total} measures; by chance alone "
+            f"{0.05 * total:.1f} would. Corrected for looking at {total} measures at once "
+            f"{remain}. Its simulated groups "
             f"{_listed([_difference(measure, learned) for measure in wrong[:SHOWN]])}"
         )
         more = len(wrong) - SHOWN

@@ -21,7 +21,8 @@ def compare(
         str | None,
         typer.Option(
             help="time:SHARE, group:SHARE or individual:SHARE to learn from; K-fold, K-fold:group, "
-            "K-fold:individual; leave-one-group-out.",
+            "K-fold:individual; leave-one-group-out. Groups and animals are drawn by --seed, "
+            "stratified by a covariate where one follows: group:0.7:sex.",
             show_default="time:2/3",
             autocompletion=completing.SPLIT,
         ),

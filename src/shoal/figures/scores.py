@@ -32,7 +32,11 @@ def score_figure(comparison: "Comparison") -> Figure:
             else:
                 words = f"◂ {gap:.2f} ± {error:.2f}".replace("-", "−")
                 right.text(-reach, row, words, va="center", ha="left", color=colour, fontsize=9)
-        left.set_yticks(rows, [entry.name for entry in entries])
+        names = [
+            entry.name + (f"\n({', '.join(entry.doubts)}: not safe)" if entry.doubts else "")
+            for entry in entries
+        ]
+        left.set_yticks(rows, names)
         left.set_xlabel("bits per held-out transition (higher is better)")
         right.set_xlabel("difference to the best (bits)")
         right.set_xlim(-1.05 * reach, 0.35 * reach)

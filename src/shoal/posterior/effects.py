@@ -24,7 +24,7 @@ class Effect:
     draws
         Its values (draws, *its own axes), each draw with mean 0 along every axis.
     share
-        Of the variance of the cost-to-go over all states, in every draw.
+        Of the variance of the cost-to-go over all states, in every draw, posterior noise taken off.
     """
 
     axes: tuple[str, ...]
@@ -38,9 +38,15 @@ class Effect:
 
     @property
     def range(self) -> Float[np.ndarray, " draws"]:
-        """From its cheapest to its dearest state, in nats, in every draw."""
+        """From the cheapest to the dearest state of its mean, in nats, in every draw."""
         flat = self.draws.reshape(len(self.draws), -1)
-        return np.asarray(flat.max(axis=1) - flat.min(axis=1))
+        mean = flat.mean(axis=0)
+        return np.asarray(flat[:, mean.argmax()] - flat[:, mean.argmin()])
+
+    @property
+    def clear(self) -> bool:
+        """Whether its share is more than nothing, with a probability of 97.5 %."""
+        return bool(np.quantile(self.share, 0.025) > 0)
 
     @property
     def sd(self) -> Float[np.ndarray, " draws"]:
@@ -50,7 +56,10 @@ class Effect:
 
 @dataclass(frozen=True, eq=False)
 class Effects:
-    """All effects; they add up to the cost-to-go less its mean, and their shares to one."""
+    """All effects; they add up to the cost-to-go less its mean, and their shares to one.
+
+    Where the tracks leave nothing but noise, all shares of a draw are 0.
+    """
 
     effects: tuple[Effect, ...]
 
@@ -93,11 +102,17 @@ class Effects:
         several = first.share.size > 1
         sure = f"with probability {self.probability(first.name, second.name):.2f}"
         how = sure if several else "at the most probable costs"
-        together = 1 - sum(float(effect.share.mean()) for effect in main)
+        joint = [effect for effect in self.effects if len(effect.axes) > 1]
+        together = sum(float(effect.share.mean()) for effect in joint)
+        rest = f"{together:.0%} is what axes do together"
+        if several and not any(effect.clear for effect in joint):
+            rest = "what axes do together cannot be told from nothing"
+        if not first.clear:
+            return f"No axis by itself can be told from nothing; {rest}."
         return (
             f"{first.name[0].upper()}{first.name[1:]} matters more than {second.name} {how}: it "
             f"explains {first.share.mean():.0%} of the variance of the cost-to-go over all states, "
-            f"{second.name} {second.share.mean():.0%}; {together:.0%} is what axes do together."
+            f"{second.name} {second.share.mean():.0%}; {rest}."
         )
 
 
@@ -108,12 +123,18 @@ def _words(draws: Float[np.ndarray, " draws"], tails: list[float], form: str) ->
 
 
 def effects_of(fit: "Fit") -> Effects:
-    """The cost-to-go split into main effects and interactions, all states counting alike."""
+    """The cost-to-go split into main effects and interactions, all states counting alike.
+
+    Draws scatter about their mean, and the mean about the truth: either adds about the posterior
+    variance to the mean square of an effect, so twice that variance is taken off. An effect that is
+    not there has a share of 0 then, whatever the basis; without it most of the posterior's noise
+    would count as an interaction, which has the most numbers to be uncertain about.
+    """
     names = fit.model.space.names
     v = fit.sampled.values.reshape(-1, *fit.model.space.shape)
     total = v.reshape(len(v), -1).var(axis=1)
     parts: dict[tuple[int, ...], Any] = {(): v.reshape(len(v), -1).mean(axis=1)}
-    found = []
+    squares: dict[tuple[int, ...], Any] = {}
     for size in range(1, len(names) + 1):
         for own in itertools.combinations(range(len(names)), size):
             others = tuple(1 + n for n in range(len(names)) if n not in own)
@@ -122,11 +143,21 @@ def effects_of(fit: "Fit") -> Effects:
                 for less in itertools.combinations(own, smaller):
                     part = part - _spread(parts[less], less, own)
             parts[own] = part
-            variance = (part.reshape(len(v), -1) ** 2).mean(axis=1)
-            varies = total > 1e-20 * np.maximum(1.0, (v.reshape(len(v), -1) ** 2).mean(axis=1))
-            share = np.divide(variance, total, out=np.zeros_like(total), where=varies)
-            found.append(Effect(tuple(names[n] for n in own), part, share))
-    return Effects(tuple(found))
+            noise = 2 * float(part.var(axis=0, ddof=1).mean()) if len(v) > 1 else 0.0
+            squares[own] = np.maximum((part.reshape(len(v), -1) ** 2).mean(axis=1) - noise, 0.0)
+    varies = total > 1e-20 * np.maximum(1.0, (v.reshape(len(v), -1) ** 2).mean(axis=1))
+    whole = sum(squares.values())
+    varies &= whole > 0
+    return Effects(
+        tuple(
+            Effect(
+                tuple(names[n] for n in own),
+                parts[own],
+                np.divide(square, whole, out=np.zeros_like(total), where=varies),
+            )
+            for own, square in squares.items()
+        )
+    )
 
 
 def _spread(part: Any, less: tuple[int, ...], own: tuple[int, ...]) -> Any:

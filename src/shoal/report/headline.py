@@ -8,6 +8,7 @@ from jaxtyping import Float
 from shoal.basis import Flat
 from shoal.posterior import Fit
 from shoal.posterior.along import marginal
+from shoal.posterior.effects import Effects
 from shoal.states import Axis, Circular, Folded, Numbered
 
 SURE = 0.95
@@ -119,10 +120,12 @@ def headline(fit: Fit) -> tuple[str, list[str]]:
         return _one(parts[0]), behind
     effects = fit.effects()
     if not any(effect.share.any() for effect in effects.effects):
-        return "All states cost the same: these tracks show no preference.", behind
+        return "These tracks show no preference: costs cannot be told from none.", behind
     main = [effect for effect in effects.effects if len(effect.axes) == 1]
     first, second, *_ = sorted(main, key=lambda effect: -float(effect.share.mean()))
     behind.append(effects.sentence())
+    if not first.clear:
+        return _none(effects), behind
     chance = effects.probability(first.name, second.name)
     return _two(first.axes[0], second.axes[0], chance, fit), behind
 
@@ -137,6 +140,19 @@ def _one(part: Span) -> str:
     return (
         f"These animals steer towards a {what} of {where} (probability {_chance(part.near)} that "
         "the cheapest bin is this one or one beside it)."
+    )
+
+
+def _none(effects: Effects) -> str:
+    """Where no axis by itself is more than noise."""
+    joint = [effect for effect in effects.effects if len(effect.axes) > 1 and effect.clear]
+    if not joint:
+        return "These tracks do not tell what these animals prefer."
+    largest = max(joint, key=lambda effect: float(effect.share.mean()))
+    one, *others = (VALUED.get(name, name.replace("_", " ")) for name in largest.axes)
+    return (
+        f"What these animals prefer depends on {one} together with {' and '.join(others)}; no axis "
+        "by itself matters clearly."
     )
 
 

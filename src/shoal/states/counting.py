@@ -21,6 +21,7 @@ from shoal.states.sequences import counted_sequences
 from shoal.states.space import StateSpace
 from shoal.states.transitions import Transitions
 from shoal.tracks import Tracks
+from shoal.tracks.splitting import group_facts
 
 
 def count_transitions(  # noqa: PLR0913  (every choice a user has)
@@ -144,11 +145,17 @@ def labelled(
     records: bool = False,
 ) -> Iterator[tuple[Any, Transitions]]:
     """The transitions that begin in some frames, of the group or of each animal."""
-    if by != "individual":
-        yield tracks.group, perceived.transitions(recipe, own, records=records)
-        return
-    for index, name in enumerate(tracks.members):
-        yield (tracks.group, name), perceived.of(index).transitions(recipe, own, records=records)
+    facts = {tracks.group: group_facts(tracks)}
+    parts = (
+        [((tracks.group, name), perceived.of(n)) for n, name in enumerate(tracks.members)]
+        if by == "individual"
+        else [(tracks.group, perceived)]
+    )
+    for label, part in parts:
+        counted = part.transitions(recipe, own, records=records)
+        if counted.records is not None:
+            counted = replace(counted, records=replace(counted.records, facts=facts))
+        yield label, counted
 
 
 def _settled(

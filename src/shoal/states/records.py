@@ -1,8 +1,8 @@
 """Every transition on its own: between which states, whose it was, and when."""
 
-from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import TypeVar
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 import numpy as np
 from jaxtyping import Bool, Int
@@ -27,6 +27,8 @@ class Records:
         The labels of the groups, in the order they were counted.
     individuals
         The animals, each as (group, name).
+    facts
+        Covariates of the groups and their members, by the label of the group.
     """
 
     origin: Numbers
@@ -36,6 +38,7 @@ class Records:
     frame: Numbers
     groups: tuple[str, ...]
     individuals: tuple[tuple[str, str], ...]
+    facts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @classmethod
     def of_group(
@@ -73,6 +76,7 @@ class Records:
             _chained(part.frame for part in parts),
             tuple(groups),
             tuple(individuals),
+            {label: known for part in parts for label, known in part.facts.items()},
         )
 
     def take(self, rows: Bool[np.ndarray, " transitions"] | Int[np.ndarray, " rows"]) -> "Records":
@@ -80,7 +84,8 @@ class Records:
         group, groups = _with_labels(self.group[rows], self.groups)
         individual, individuals = _with_labels(self.individual[rows], self.individuals)
         origin, destination, frame = self.origin[rows], self.destination[rows], self.frame[rows]
-        return Records(origin, destination, group, individual, frame, groups, individuals)
+        numbers = (origin, destination, group, individual, frame)
+        return Records(*numbers, groups, individuals, self.facts)
 
     def apart(self, part: Numbers) -> list["Records"]:
         """Cut into parts, from the number of each transition's part; none is empty."""

@@ -7,7 +7,13 @@ from jaxtyping import Bool, Int
 
 from shoal.errors import InputError, checked_seed
 from shoal.states.records import Records
-from shoal.tracks.splitting import checked_share, chosen_animals, chosen_groups
+from shoal.tracks.splitting import (
+    Strata,
+    checked_share,
+    chosen_animals,
+    chosen_groups,
+    strata_of,
+)
 
 Mask = Bool[np.ndarray, " transitions"]
 BLOCKS = 20
@@ -34,16 +40,32 @@ def by_time(records: Records, lag: int, share: Any) -> tuple[Mask, Mask]:
     return earlier, later
 
 
-def by_groups(records: Records, which: Any) -> tuple[Mask, Mask]:
+def by_groups(
+    records: Records, which: Any, seed: Any = 0, stratify: str | None = None
+) -> tuple[Mask, Mask]:
     """Of these groups, and of the others."""
-    first = chosen_groups(which, records.groups)[records.group]
+    strata = _strata(records, "group", stratify)
+    first = chosen_groups(which, records.groups, seed, strata)[records.group]
     return first, ~first
 
 
-def by_individuals(records: Records, which: Any, seed: Any) -> tuple[Mask, Mask]:
+def by_individuals(
+    records: Records, which: Any, seed: Any, stratify: str | None = None
+) -> tuple[Mask, Mask]:
     """Of these animals, and of the others."""
-    first = chosen_animals(which, records.individuals, seed)[records.individual]
+    strata = _strata(records, "individual", stratify)
+    first = chosen_animals(which, records.individuals, seed, strata)[records.individual]
     return first, ~first
+
+
+def _strata(records: Records, by: str, name: str | None) -> Strata:
+    """Of the groups or the animals, by a covariate; None without one."""
+    if name is None:
+        return None
+    if by == "group":
+        return strata_of(name, [records.facts.get(g, {}) for g in records.groups], "group")
+    facts = [records.facts.get(group, {}) for group, _ in records.individuals]
+    return strata_of(name, facts, "animal", [who for _, who in records.individuals])
 
 
 def block_of(records: Records, lag: int, count: Any) -> Int[np.ndarray, " transitions"]:
@@ -58,7 +80,9 @@ def block_of(records: Records, lag: int, count: Any) -> Int[np.ndarray, " transi
     return (np.cumsum(cuts) - cuts)[records.group] + _run_of(records, cuts)
 
 
-def folds_of(records: Records, lag: int, k: Any, by: Any, seed: Any) -> list[tuple[Mask, Mask]]:
+def folds_of(
+    records: Records, lag: int, k: Any, by: Any, seed: Any, stratify: str | None = None
+) -> list[tuple[Mask, Mask]]:
     """Training and held out, fold by fold; every transition is held out once."""
     if by == "time":
         return _folds_in_time(records, lag, _checked_number(k, "folds"))
@@ -74,7 +98,11 @@ def folds_of(records: Records, lag: int, k: Any, by: Any, seed: Any) -> list[tup
             f"{by}s leave fold {min(count, total + 1)} without transitions: {advice}"
         )
     dealt = np.empty(total, dtype=int)
-    dealt[np.random.default_rng(checked_seed(seed)).permutation(total)] = np.arange(total) % count
+    order = np.random.default_rng(checked_seed(seed)).permutation(total)
+    strata = _strata(records, by, stratify)
+    if strata is not None:  # one stratum after the other, so that every fold has its share of each
+        order = order[np.argsort(strata[order], kind="stable")]
+    dealt[order] = np.arange(total) % count
     fold = dealt[number]
     return [(fold != i, fold == i) for i in range(count)]
 

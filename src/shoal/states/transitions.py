@@ -187,11 +187,26 @@ class Transitions:
         """
         return self._two(splitting.by_time(self._known(), self.lag, share))
 
-    def split_groups(self, which: float | Sequence[Any]) -> "Split":
-        """Whole groups: the first of them in their order, or those with these labels; the rest."""
-        return self._two(splitting.by_groups(self._known(), which))
+    def split_groups(
+        self, which: float | Sequence[Any], seed: int = 0, stratify: str | None = None
+    ) -> "Split":
+        """Whole groups, and the others.
 
-    def split_individuals(self, which: float | Sequence[Any], seed: int = 0) -> "Split":
+        Parameters
+        ----------
+        which
+            A share of all groups, drawn at random, or labels.
+        seed
+            For the draw.
+        stratify
+            A covariate of the tracks, such as ``"sex"``: the same share of each is drawn, up to one
+            group.
+        """
+        return self._two(splitting.by_groups(self._known(), which, seed, stratify))
+
+    def split_individuals(
+        self, which: float | Sequence[Any], seed: int = 0, stratify: str | None = None
+    ) -> "Split":
         """Whole animals, each with all its transitions, and the others.
 
         Parameters
@@ -201,8 +216,11 @@ class Transitions:
             them, or (group, name).
         seed
             For the draw.
+        stratify
+            A covariate of the tracks, such as ``"sex"``: the same share of each is drawn, up to one
+            animal.
         """
-        return self._two(splitting.by_individuals(self._known(), which, seed))
+        return self._two(splitting.by_individuals(self._known(), which, seed, stratify))
 
     def blocks(self, count: int | None = None) -> "list[Transitions]":
         """Parts that are nearly independent, for standard errors; together they are the whole.
@@ -226,6 +244,7 @@ class Transitions:
         k: int | None,
         by: Literal["time", "group", "individual"] = "time",
         seed: int = 0,
+        stratify: str | None = None,
     ) -> "list[Split]":
         """Training and held-out transitions, k times; every transition is held out once.
 
@@ -239,10 +258,12 @@ class Transitions:
             ``"individual"``: whole ones, dealt at random.
         seed
             For the dealing.
+        stratify
+            A covariate of the tracks, such as ``"sex"``: every fold of groups or individuals has
+            its share of each.
         """
-        return [
-            self._two(masks) for masks in splitting.folds_of(self._known(), self.lag, k, by, seed)
-        ]
+        masks = splitting.folds_of(self._known(), self.lag, k, by, seed, stratify)
+        return [self._two(pair) for pair in masks]
 
     def _known(self) -> Records:
         if self.records is None:

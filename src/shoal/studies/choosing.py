@@ -80,7 +80,11 @@ def choose_passive(counts: Transitions, report: Report) -> PassiveChoice:
     if len(scores) == 1:
         (name,) = scores
         return PassiveChoice(candidates[name], f"{name}: no other fits these states", scores)
-    part = "groups" if split.startswith("group") else "frames"
+    part = (
+        "two thirds of the groups, drawn with seed 0"
+        if split.startswith("group")
+        else "the first two thirds of the frames"
+    )
     return PassiveChoice(*_simplest(candidates, scores, space, part), scores)
 
 
@@ -102,7 +106,7 @@ def _simplest(
             alike.append(name)
     chosen = min(alike, key=lambda name: unknowns[name]) if unknowns[best] else best
     bits = f"{_minus(scores[chosen].bits)} bits per held-out transition without any costs"
-    how = f"learned from two thirds of the {part}, scored on the rest"
+    how = f"learned from {part}, scored on the rest"
     rival = best if chosen != best else ranked[1]
     gap, error = scores[best].minus(scores[rival if chosen == best else chosen])
     spread = f" ± {error:.3f}" if np.isfinite(error) else ""  # one group alone has none

@@ -131,12 +131,20 @@ class CompareRun(Reading):
                     "standard_error": entry.score.standard_error,
                     "difference_to_best": gap,
                     "standard_error_of_difference": error,
+                    "can_be_best": entry in result.contenders,
+                    "p_as_good_as_any": result.p_values[entry.name],
                     "bits_learned_from": entry.trained,
                     "stacking_weight": weights[entry.name],
                     "held_out_transitions": entry.score.transitions,
                     "blocks": len(entry.score.counts),
+                    "unknowns": entry.unknowns,
                     "converged": entry.converged,
                     "pareto_k": entry.pareto_k,
+                    "importance_ess": entry.importance_ess,
+                    "max_r_hat": entry.r_hat,
+                    "effective_draws": entry.effective_draws,
+                    "divergences": entry.divergences,
+                    "warning": ", ".join(entry.doubts),
                 }
             )
         return rows
@@ -156,8 +164,13 @@ _CAPTION = (
     "costs; open: passive dynamics alone."
 )
 _READING = (
-    "One bit less means half the probability of what the animals did next. A model with costs is "
-    "believed where it beats the same dynamics without costs by more than two standard errors. "
+    "One bit less means half the probability of what the animals did next. The best of many models "
+    "is the best partly by chance, so all differences are judged together: the models that can be "
+    "the best hold the one that truly is in 95 of 100 studies (the model confidence set of Hansen, "
+    "Lunde and Nason, over the same blocks, with Student's t where blocks are few). A model with "
+    "costs is believed where the same dynamics without costs cannot be the best. A warning says "
+    "that the draws of a model are not its posterior: its score may then be wrong by more than its "
+    "standard error, and the model is to be fitted again as the warning says. "
     "Stacking weights are those of the mixture of all models that foretells the held-out "
     "transitions best; models that say the same share a weight between them."
 )

@@ -102,6 +102,9 @@ def compared(run: CompareRun, written: Mapping[str, Path]) -> dict[str, Any]:
         "held_out": run.what_was_held_out(),
         "models": run.figures(),
         "best": found.best.name,
+        "can_be_best": [entry.name for entry in found.contenders],
+        "simplest_not_clearly_worse": found.simplest.name,
+        "warnings": found.warnings(),
         "costs_gain": [
             {"model": name, "bits": gain, "standard_error": error}
             for name, gain, error in found.costs_pay()
@@ -128,6 +131,8 @@ def calibrated(found: Calibration, written: Mapping[str, Path]) -> dict[str, Any
                 "inside": curve.inside,
                 "half_widths_beyond": curve.excess,
                 "means": None if curve.inside else curve.shape,
+                "p": curve.p_value,
+                "p_corrected": found.corrected[curve.name],
             }
             for curve in found.curves
         ],
@@ -164,6 +169,7 @@ def simulated(
 def predicted(check: PredictiveCheck, written: Mapping[str, Path]) -> dict[str, Any]:
     """Of ``shoal predict``."""
     errors = check.errors()
+    corrected = {model: check.corrected(model) for model in check.models}
     return {
         "replicates": check.replicates,
         "groups": check.groups,
@@ -181,6 +187,7 @@ def predicted(check: PredictiveCheck, written: Mapping[str, Path]) -> dict[str, 
                         "sd": measure.sd(model),
                         "interval": list(measure.interval(model)),
                         "p": measure.p_value(model),
+                        "p_corrected": corrected[model].get(name),
                         "holds": measure.holds(model),
                     }
                     for model in check.models

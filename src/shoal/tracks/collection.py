@@ -131,11 +131,16 @@ class Collection:
         parts = [member.split_time(share) for member in self.tracks]
         return Collection(first for first, _ in parts), Collection(rest for _, rest in parts)
 
-    def split_groups(self, which: float | Sequence[Any]) -> "tuple[Collection, Collection]":
-        """Whole groups: the first of them in their order, or those with these labels; the rest."""
+    def split_groups(
+        self, which: float | Sequence[Any], seed: int = 0, stratify: str | None = None
+    ) -> "tuple[Collection, Collection]":
+        """Whole groups: a share of them, drawn at random, or those with these labels; the others.
+
+        With ``stratify="sex"``, a covariate, the same share of the groups of each sex is drawn.
+        """
         from shoal.tracks.splitting import split_groups  # noqa: PLC0415
 
-        return split_groups(self, which)
+        return split_groups(self, which, seed, stratify)
 
     def split_individuals(
         self, which: float | Sequence[Any], seed: int = 0

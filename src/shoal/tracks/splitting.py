@@ -1,17 +1,19 @@
 """Tracks in two parts, to learn from one and to be judged on the other."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool
+from jaxtyping import Bool, Int
 
 from shoal.errors import InputError, checked_seed
 from shoal.tracks.collection import Collection
 from shoal.tracks.record import Tracks
 
 Animal = tuple[str, str]
+Strata = Int[np.ndarray, " labels"] | None
+"""The number of the stratum of each, or None for one stratum."""
 
 
 def split_time(tracks: Tracks, share: Any) -> tuple[Tracks, Tracks]:
@@ -38,9 +40,14 @@ def split_individuals(tracks: Tracks, which: Any, seed: Any = 0) -> tuple[Tracks
     return first[0], rest[0]
 
 
-def split_groups(collection: Collection, which: Any) -> tuple[Collection, Collection]:
-    """Whole groups: the first of them, or those with these labels, and the others."""
-    first = chosen_groups(which, collection.groups)
+def split_groups(
+    collection: Collection, which: Any, seed: Any = 0, stratify: str | None = None
+) -> tuple[Collection, Collection]:
+    """Whole groups: a share of them, drawn at random, or those with these labels; the others."""
+    strata = None
+    if stratify is not None:
+        strata = strata_of(stratify, [group_facts(part) for part in collection], "group")
+    first = chosen_groups(which, collection.groups, seed, strata)
     return (
         Collection(part for part, here in zip(collection, first, strict=True) if here),
         Collection(part for part, here in zip(collection, first, strict=True) if not here),
@@ -96,22 +103,25 @@ def _refuse_landmarks(which: Any, collection: Collection, members: set[str]) -> 
             raise InputError(f"{name!r} is a landmark, and stays in both parts: name members only")
 
 
-def chosen_groups(which: Any, labels: Sequence[str]) -> Bool[np.ndarray, " labels"]:
-    """The groups that a share or a list of labels means: of a share the first, in their order."""
+def chosen_groups(
+    which: Any, labels: Sequence[str], seed: Any = 0, strata: Strata = None
+) -> Bool[np.ndarray, " labels"]:
+    """The groups that a share or a list of labels means: of a share some drawn at random."""
+    rng = np.random.default_rng(checked_seed(seed))
     if isinstance(which, Real):
-        return np.arange(len(labels)) < number_of(checked_share(which), len(labels), "groups")
+        return drawn(checked_share(which), len(labels), rng, "groups", strata)
     wanted = {str(label) for label in _labels(which)}
     _check_known(wanted - set(labels), labels, "group")
     return _both_sides(np.array([label in wanted for label in labels], dtype=bool), "groups")
 
 
 def chosen_animals(
-    which: Any, animals: Sequence[Animal], seed: Any = 0
+    which: Any, animals: Sequence[Animal], seed: Any = 0, strata: Strata = None
 ) -> Bool[np.ndarray, " animals"]:
     """The animals that a share or a list of names means: of a share some drawn at random."""
     rng = np.random.default_rng(checked_seed(seed))
     if isinstance(which, Real):
-        return drawn(checked_share(which), len(animals), rng)
+        return drawn(checked_share(which), len(animals), rng, "animals", strata)
     return named_animals(which, animals)
 
 
@@ -127,11 +137,65 @@ def named_animals(which: Any, animals: Sequence[Animal]) -> Bool[np.ndarray, " a
     return _both_sides(mask, "animals")
 
 
-def drawn(share: float, total: int, rng: np.random.Generator) -> Bool[np.ndarray, " total"]:
-    """A share of them, drawn at random."""
+def drawn(
+    share: float,
+    total: int,
+    rng: np.random.Generator,
+    what: str = "animals",
+    strata: Strata = None,
+) -> Bool[np.ndarray, " total"]:
+    """A share of them, drawn at random: the same share of each stratum, up to one of them."""
+    number = number_of(share, total, what)
+    code = np.zeros(total, dtype=int) if strata is None else strata
+    order = rng.permutation(total)
+    sizes = np.bincount(code)
+    take, left = np.divmod(number * sizes, total)
+    largest = np.lexsort((rng.permutation(len(sizes)), -left))  # the rest by largest remainder
+    take[largest[: number - take.sum()]] += 1
     mask = np.zeros(total, dtype=bool)
-    mask[rng.permutation(total)[: number_of(share, total, "animals")]] = True
+    for stratum, here in enumerate(take):
+        mask[order[code[order] == stratum][:here]] = True
     return mask
+
+
+def group_facts(tracks: Tracks) -> dict[str, Any]:
+    """What is known of a group and its members, landmarks left out."""
+    members = set(tracks.members)
+    return {
+        name: {who: each for who, each in value.items() if who in members}
+        if isinstance(value, dict)
+        else value
+        for name, value in tracks.covariates.items()
+    }
+
+
+def strata_of(
+    name: str, facts: Sequence[Mapping[str, Any]], what: str, animals: Sequence[str] = ()
+) -> Int[np.ndarray, " labels"]:
+    """The number of each group's or animal's stratum, by a covariate.
+
+    A group whose members differ is in the stratum of all their values together.
+    """
+    if all(name not in known for known in facts):
+        there = listed(sorted({key for known in facts for key in known})) or "none"
+        raise InputError(
+            f"no {what} has a covariate called {name!r}; there is {there}: name one of them, or "
+            "split without strata"
+        )
+    words = []
+    for place, known in enumerate(facts):
+        value = known.get(name, "")
+        if isinstance(value, dict) and animals:
+            value = value.get(animals[place], "")
+        several = sorted({str(each) for each in value.values()}) if isinstance(value, dict) else ()
+        words.append(" + ".join(several) or str(value))
+    found, code = np.unique(np.array(words), return_inverse=True)
+    if len(found) == len(words) > 1:
+        raise InputError(
+            f"every {what} has a {name!r} of its own, so that there is nothing to stratify: name a "
+            f"covariate that several {what}s share"
+        )
+    return np.asarray(code)
 
 
 def number_of(share: float, total: int, what: str) -> int:
