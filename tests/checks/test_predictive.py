@@ -10,6 +10,7 @@ from shoal.checks import Measure, predictive_check
 from shoal.checks.comparison import LEARNED, MODELS, PASSIVE, VICSEK
 from shoal.checks.summarising import SUMMARIES
 from shoal.checks.words import MORE_LESS
+from shoal.simulation.release import hull
 
 SPACE = shoal.StateSpace(shoal.LocalMisalignment(bins=12))
 PASSIVE_WALK = shoal.RandomWalk(40.0)
@@ -151,7 +152,7 @@ def test_all_groups_of_a_replicate_live_by_one_draw():
 def test_gaps_in_the_tracks_are_gaps_in_the_replicates():
     tracks = herd(steps=60)
     places = tracks.positions.copy()
-    places[10:, 2:] = np.nan  # most are lost from sight
+    places[10:, 3:] = np.nan  # half of them are lost from sight
     gappy = shoal.Tracks.from_arrays(places, fps=10.0, individuals=tracks.individuals)
     fit = fitted(tracks)
     whole, partly = (
@@ -166,17 +167,44 @@ def test_gaps_in_the_tracks_are_gaps_in_the_replicates():
     )
 
 
-def test_a_late_start_is_a_late_start_for_both():
+def test_late_headings_and_late_comers_are_treated_alike_in_tracks_and_replicates():
+    """One rests for long and has no heading until then; one comes when most is over."""
     places = herd(steps=60).positions.copy()
-    places[:40, 0] = np.nan
+    places[:30] = places[0] + (places[:30] - places[0]) / 5  # all are slow at first
+    places[30:] += places[29] - places[30]
+    places[:40, 0], places[:50, 1] = places[40, 0], np.nan
     late = shoal.Tracks.from_arrays(places, fps=10.0)
-    found = predictive_check(fitted(late), late, replicates=40, seed=1, speed="constant")
-    rest = predictive_check(
-        fitted(late), shoal.Tracks.from_arrays(places[40:], fps=10.0), replicates=40, seed=1,
-        speed="constant",
-    )  # fmt: skip
+    fit = fitted(late)
+    found = predictive_check(fit, late, replicates=40, seed=1)
+    counted = np.delete(places, 1, axis=1)
+    alone = predictive_check(
+        fit, shoal.Tracks.from_arrays(counted, fps=10.0, arena=hull(late)), replicates=40, seed=1
+    )
     for name, measure_ in found.measures.items():
-        assert measure_.observed == pytest.approx(rest.measures[name].observed, nan_ok=True)
+        assert measure_.observed == pytest.approx(alone.measures[name].observed, nan_ok=True)
+    assert found.measures["speed"].holds(LEARNED)  # speeds are those of the frames compared
+    assert "5 of 6 animals in frames 1 to 61 of 61" in found.words()
+    assert "1 animal has not moved yet at the start" in found.words()
+    assert "stay within the rectangle around the observed places" in found.words()
+    assert alone.notes == found.notes[1:2]
+
+
+def test_simulated_animals_stay_where_observed_ones_were_unless_they_may_leave():
+    tracks = herd(steps=60)
+    fit = fitted(tracks)
+    held, free = (
+        predictive_check(fit, tracks, replicates=40, seed=1, arena=arena)
+        for arena in (None, "none")
+    )
+    wide = {
+        name: check.measures["cohesion"].mean(PASSIVE)
+        for name, check in (("held", held), ("free", free))
+    }
+    box = hull(tracks)
+    assert wide["held"] < wide["free"] and wide["held"] < np.hypot(
+        box.right - box.left, box.top - box.bottom
+    )
+    assert "rectangle around" in held.words() and not free.notes
 
 
 def test_a_fit_at_a_lag_is_checked_at_its_own_pace():

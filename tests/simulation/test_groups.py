@@ -165,13 +165,14 @@ def test_a_simulation_begins_as_the_tracks_and_is_told_apart_from_them():
     assert "simulated by shoal" in herd.notes[0] and "seed 1" in herd.notes[0]
 
 
-def test_animals_that_are_first_seen_later_start_where_they_are_first_seen():
+def test_a_start_has_most_animals_and_who_is_never_seen_is_left_out_with_a_warning():
     tracks = moving()
     places = tracks.positions.copy()
     places[:4, 1] = np.nan
     places[:, 2] = np.nan
     late = shoal.Tracks.from_arrays(places, fps=10.0)
-    herd = shoal.simulate(TRUTH, space=SPACE, start=late, seed=1, steps=5)
+    with pytest.warns(UserWarning, match="1 of 4 members .* are not simulated"):
+        herd = shoal.simulate(TRUTH, space=SPACE, start=late, seed=1, steps=5)
     np.testing.assert_array_equal(herd.positions[0, [0, 1, 3]], places[4, [0, 1, 3]])
     assert np.isnan(herd.positions[:, 2]).all() and np.isfinite(herd.positions[:, 0]).all()
 

@@ -23,7 +23,7 @@ def report(
         typer.Option(
             min=0,
             help="Of the predictive check, 40 or more; 0 leaves it out.",
-            show_default="200",
+            show_default="200, fewer for large groups",
         ),
     ] = None,
     draws: Annotated[

@@ -58,8 +58,8 @@ WORLDS: dict[str, Any] = {
         str | None,
         typer.Option(
             help="left,bottom,right,top; circle:x,y,radius; periodic:left,bottom,right,top; "
-            "unbounded.",
-            show_default="that of the tracks",
+            "hull: the rectangle around the tracks; none.",
+            show_default="that of the tracks; without one, none for simulate and else hull",
             rich_help_panel=WORLD,
         ),
     ],
@@ -202,7 +202,12 @@ def predict(
     ),
     config: CONFIG = None,
     replicates: Annotated[
-        int | None, typer.Option(min=40, help="Of the whole design.", show_default="200")
+        int | None,
+        typer.Option(
+            min=40,
+            help="Of the whole design.",
+            show_default="200, fewer for large groups",
+        ),
     ] = None,
     draws: Annotated[
         str | None,

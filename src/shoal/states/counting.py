@@ -139,11 +139,14 @@ def labelled(
     records: bool = False,
 ) -> Iterator[tuple[Any, Transitions]]:
     """The transitions that begin in some frames, of the group or of each animal."""
+    taken = recipe.headings.of(tracks)
     if by != "individual":
-        yield tracks.group, perceived.transitions(recipe, own, records=records)
+        counted = perceived.transitions(recipe, own, records=records)
+        yield tracks.group, replace(counted, headings=taken)
         return
     for index, name in enumerate(tracks.members):
-        yield (tracks.group, name), perceived.of(index).transitions(recipe, own, records=records)
+        counted = perceived.of(index).transitions(recipe, own, records=records)
+        yield (tracks.group, name), replace(counted, headings=taken)
 
 
 def _settled(

@@ -10,6 +10,7 @@ from shoal.errors import InputError
 from shoal.explorer.workbench import Workbench
 from shoal.files import make_folder, write_whole
 from shoal.progress import Report as Progress
+from shoal.progress import reporting
 from shoal.report import Report
 from shoal.report.headline import headline
 from shoal.report.replay import Movement
@@ -105,7 +106,10 @@ class Reporting(Moving):
             raise InputError(f"a report is a page whose name ends in .html; got {out}")
         make_folder(out.parent)
         self.spare_inputs(out)
-        write_whole(out, self.report.html().encode())
+        found = self.report
+        with reporting(self.progress) as report:
+            report("replay and page", 0, None)
+            write_whole(out, found.html().encode())
         return out
 
 
