@@ -5,7 +5,16 @@ import pytest
 
 import shoal
 from shoal.checks.measures import CROWD, nearest_distance
-from shoal.checks.scope import FEWEST, FEWEST_STEPS, REPLICATES, WORK, affordable, cost_of, scope
+from shoal.checks.scope import (
+    FEWEST,
+    FEWEST_STEPS,
+    REPLICATES,
+    WORK,
+    affordable,
+    cost_of,
+    scope,
+    walls_in_words,
+)
 from shoal.simulation.designs import Surroundings
 from shoal.simulation.release import Window
 
@@ -35,9 +44,20 @@ def test_the_largest_groups_are_compared_for_a_hundred_frames_all_the_same():
 
 def test_what_was_sampled_is_said():
     tracks = shoal.Tracks.from_arrays(np.zeros((301, 256, 2)))
-    (first, second) = scope([tracks], [window(256, 150)], 40, [])
+    (first, second) = scope([tracks], [window(256, 150)], 40, [False])
     assert "256 of 256 animals in frames 1 to 151 of 301" in first and second.startswith("40 ")
-    assert scope([tracks], [window(256, 300)], REPLICATES, []) == ()
+    assert scope([tracks], [window(256, 300)], REPLICATES, [False]) == ()
+
+
+def test_walls_that_nobody_gave_are_said():
+    free = shoal.Tracks.from_arrays(np.zeros((3, 2, 2)))
+    walled = free.with_arena(shoal.Rectangle(0, 0, 1, 1))
+    assert walls_in_words([free, walled], [False, False]) == ()
+    (words,) = walls_in_words([walled], [True])
+    assert "stay within the rectangle" in words and "--arena none" in words
+    (words,) = walls_in_words([free], [True])
+    assert "may go anywhere" in words
+    assert len(walls_in_words([free, walled], [True, True])) == 2
 
 
 @pytest.mark.parametrize("arena", [None, shoal.Periodic(-1, 2, 9, 7)])

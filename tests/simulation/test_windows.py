@@ -81,5 +81,8 @@ def test_the_hull_holds_every_place_and_leaves_known_walls_alone():
     assert Surroundings(arena="none").around(walled).arena is None
     line = shoal.Tracks.from_arrays(np.stack([places[..., 0], 0 * places[..., 1]], axis=-1))
     assert hull(line).holds(line.positions).all()
+    milling = shoal.Tracks.from_arrays(np.sin(np.linspace(0, 20, 40))[:, None, None] + places / 99)
+    assert Surroundings(arena="auto").around(milling).arena == hull(milling)
+    assert Surroundings(arena="auto").around(tracks).arena is None  # they travel
     with pytest.raises(shoal.InputError, match="'hull' or 'none'"):
         Surroundings(arena="box")

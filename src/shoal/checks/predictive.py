@@ -22,7 +22,7 @@ from shoal.posterior import Fit
 from shoal.progress import Report, reporting
 from shoal.simulation import Vicsek
 from shoal.simulation.batches import Outcome
-from shoal.simulation.designs import HULL, Surroundings
+from shoal.simulation.designs import AUTO, Surroundings
 from shoal.simulation.groups import simulated
 from shoal.tracks import Collection, Tracks, headings, shortest
 
@@ -66,8 +66,9 @@ def predictive_check(  # noqa: PLR0913  (every choice a user has)
         ``"each"`` for the posterior predictive distribution, ``"mean"`` for the posterior mean.
     speed, arena, walls, stop, target, reach, space
         As in ``shoal.simulate``, but where the tracks know no walls the rectangle around them is
-        the arena; ``arena="none"`` for none. With a fixed target, of the policy or given, the share
-        of groups that reach it is a measure, too, and the time they take.
+        the arena, unless the group travels; ``arena="none"`` for none. With a fixed target, of the
+        policy or given, the share of groups that reach it is a measure, too, and the time they
+        take.
     heading_frames, minimum_step, tracker_headings
         How headings at the start are taken, and those that are measured, observed and simulated
         ones alike; by default as for the fit. Measured ones are always taken from displacements.
@@ -100,15 +101,14 @@ def predictive_check(  # noqa: PLR0913  (every choice a user has)
         None, speed, default_arena(fit, arena, space), walls, stop, target, reach, None, "",
         taken.heading_frames, taken.minimum_step, taken.tracker_headings, fit.lag, taken,
     )  # fmt: skip
-    bare = [group.group for group in groups if group.arena is None]
+    bare = [group.arena is None and given.arena == AUTO for group in groups]
     groups = [given.around(group) for group in groups]
-    walled = bare if given.arena == HULL else []
     given = replace(
         given, lag=1, arena=None, heading_frames=given.heading_steps, headings=None
     )  # done
     windows = [given.window(group) for group in groups]
     replicates, given = affordable(windows, given, replicates)
-    notes = scope(groups, [given.window(group) for group in groups], replicates, walled)
+    notes = scope(groups, [given.window(group) for group in groups], replicates, bare)
     reading = _Reading(groups, _goals(fit, groups, given, space), given)
     rules: dict[str, tuple[Any, dict[str, Any]]] = {
         LEARNED: (fit, {"draws": draws, "space": space, "together": True}),

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from shoal.posterior import Fit
-from shoal.simulation.designs import HULL, Surroundings
+from shoal.simulation.designs import AUTO, Surroundings
 from shoal.simulation.release import Window
 from shoal.tracks import Tracks
 
@@ -19,15 +19,12 @@ FEWEST_STEPS = 100
 
 
 def default_arena(fit: Fit, arena: Any, space: Any = None) -> Any:
-    """What was asked for; else the walls that a feature of the fit knows; else the hull.
-
-    The hull leaves tracks with walls of their own as they are.
-    """
+    """What was asked for; else the walls that a feature of the fit knows; else what tracks show."""
     if arena is not None:
         return arena
     parts = (fit.model.space if space is None else space).parts
     known = (getattr(part, "arena", None) for part in parts)
-    return next((walls for walls in known if walls is not None), HULL)
+    return next((walls for walls in known if walls is not None), AUTO)
 
 
 def affordable(
@@ -55,7 +52,7 @@ def cost_of(window: Window) -> float:
 
 
 def scope(
-    groups: Sequence[Tracks], windows: Sequence[Window], replicates: int, walled: Sequence[str]
+    groups: Sequence[Tracks], windows: Sequence[Window], replicates: int, bare: Sequence[bool]
 ) -> tuple[str, ...]:
     """What is compared where it is not everything, and the walls that nobody gave, in sentences."""
     notes = []
@@ -83,10 +80,32 @@ def scope(
         )
     if replicates < REPLICATES:
         notes.append(f"{replicates} replicates were simulated.")
-    if walled:
+    return (*notes, *walls_in_words(groups, bare))
+
+
+def walls_in_words(groups: Sequence[Tracks], bare: Sequence[bool]) -> tuple[str, ...]:
+    """The walls that nobody gave, and that there are none.
+
+    Parameters
+    ----------
+    groups
+        With the walls that are used.
+    bare
+        Which of them came without walls, and were not given any.
+    """
+    drawn = sum(one and tracks.arena is not None for tracks, one in zip(groups, bare, strict=True))
+    notes = []
+    if drawn:
+        which = "" if drawn == len(groups) else f" of {drawn} of {len(groups)} groups"
         notes.append(
-            "The tracks name no arena: simulated animals stay within the rectangle around the "
-            "observed places (--arena none, or arena='none', lets them leave it)."
+            f"The tracks{which} name no arena: simulated animals stay within the rectangle around "
+            "the observed places (--arena none, or arena='none', lets them leave it)."
+        )
+    if drawn < sum(bare):
+        which = "" if not drawn else f" of {sum(bare) - drawn} of {len(groups)} groups"
+        notes.append(
+            f"The tracks{which} name no arena and the animals travel: simulated animals may go "
+            "anywhere (where there are walls, give them with --arena or arena=)."
         )
     return tuple(notes)
 

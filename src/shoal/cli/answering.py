@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import typer
 
 from shoal.cli.output import print_table, printable
-from shoal.progress import Report, lines_on
+from shoal.progress import EVERY, Report, lines_on
 from shoal.version import __version__
 
 PANEL = "How it answers"
@@ -151,7 +151,7 @@ def _progress(quiet: bool, lines: bool) -> Iterator[bool | Report | None]:
     if quiet or not lines or sys.stderr.isatty():
         yield False if quiet else None
     else:
-        with lines_on(sys.stderr) as report:
+        with lines_on(sys.stderr, EVERY) as report:
             yield report
 
 

@@ -51,7 +51,8 @@ def report(
     choices = choices_of(ReportChoices, said)
     run = Reporting(MovingSettings(**choices.settings()), progress)
     written = {"page": run.write_page(out)}
-    shown = [run.headline, *places(written)]
+    notes = [f"note: predictive check: {note}" for note in run.sampled]
+    shown = [run.headline, *notes, *places(written)]
     if show and not look_at(written["page"].resolve().as_uri()):
         shown.append("There is no browser to open it with.")
     return Answer(reported(run, written), shown)

@@ -58,8 +58,8 @@ WORLDS: dict[str, Any] = {
         str | None,
         typer.Option(
             help="left,bottom,right,top; circle:x,y,radius; periodic:left,bottom,right,top; "
-            "hull: the rectangle around the tracks; none.",
-            show_default="that of the tracks; without one, none for simulate and else hull",
+            "hull: the rectangle around the tracks; auto: that, unless they travel; none.",
+            show_default="that of the tracks; without one, none for simulate, else auto",
             rich_help_panel=WORLD,
         ),
     ],

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from shoal.checks.scope import default_arena
+from shoal.checks.scope import default_arena, walls_in_words
 from shoal.errors import InputError
 from shoal.posterior import Fit
 from shoal.report.packing import packed
 from shoal.simulation import simulate
-from shoal.simulation.designs import HULL, Surroundings
+from shoal.simulation.designs import AUTO, Surroundings
 from shoal.simulation.release import Window
 from shoal.states import Scene
 from shoal.states.scene import Feature
@@ -33,8 +33,7 @@ class Movement:
     Parameters
     ----------
     speed, arena, walls
-        As in ``shoal.simulate``, but where nobody knows the walls they are the rectangle around the
-        tracks.
+        As in ``shoal.predictive_check``.
     heading_frames, minimum_step, tracker_headings
         How headings are read off tracks; None: as for the fit.
     stop, target, reach
@@ -124,11 +123,8 @@ class Stage:
                 words.append(_part(around, window, full))
         if len(seen) < len(groups):
             words.insert(0, f"{len(seen)} of {len(groups)} groups are shown")
-        if given.arena == HULL and any(group.arena is None for group in groups):
-            words.append(
-                "the tracks name no arena, so simulated animals stay within the rectangle around "
-                "the observed places (--arena none, or arena='none', lets them leave it)"
-            )
+        bare = [group.arena is None and given.arena == AUTO for group in groups[: len(seen)]]
+        words += [note[0].lower() + note[1:-1] for note in walls_in_words(seen, bare)]
         found = (tuple(starts), tuple(seen), tuple(whole), "; ".join(words))
         return cls(fit, moving, given, *found)
 

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from shoal.errors import InputError
-from shoal.simulation.release import Release, Start, Window, hull, observed_window
+from shoal.simulation.release import Release, Start, Window, hull, observed_window, travels
 from shoal.simulation.speeds import Lengths, Speeds, speeds_of
 from shoal.simulation.walls import WALLS
 from shoal.states import Headings
@@ -19,6 +19,8 @@ STOPS = ("one", "all")
 NO_WALLS = ("none", "unbounded")
 HULL = "hull"
 """The rectangle around the observed places, where tracks know no walls of their own."""
+AUTO = "auto"
+"""The same, but nothing around groups that travel."""
 Point = tuple[float, ...]
 
 
@@ -61,7 +63,8 @@ class Surroundings:
         See ``speeds_of``.
     arena
         Walls or a periodic box; None: those that the tracks know; ``"hull"``: those, or else the
-        rectangle around the tracks; ``"none"`` or ``"unbounded"``: none.
+        rectangle around the tracks; ``"auto"``: that too, but nothing around groups that travel;
+        ``"none"`` or ``"unbounded"``: none.
     walls
         ``"reflect"`` or ``"slide"``.
     stop
@@ -104,7 +107,7 @@ class Surroundings:
             raise InputError(f"walls are one of {', '.join(WALLS)}; got {self.walls!r}")
         if self.stop not in (None, *STOPS):
             raise InputError(f"stop is None, 'one' or 'all'; got {self.stop!r}")
-        if isinstance(self.arena, str) and self.arena not in (*NO_WALLS, HULL):
+        if isinstance(self.arena, str) and self.arena not in (*NO_WALLS, HULL, AUTO):
             raise InputError(
                 "an arena is Rectangle(…), Circle(…), Periodic(…), 'hull' or 'none'; got "
                 f"{self.arena!r}"
@@ -169,8 +172,9 @@ class Surroundings:
             tracks = tracks.with_fps(float(self.fps))
         if self.headings is not None:
             self.headings.check_interval(tracks)
-        if isinstance(self.arena, str) and self.arena == HULL:
-            tracks = tracks if tracks.arena is not None else tracks.with_arena(hull(tracks))
+        if isinstance(self.arena, str) and self.arena in (HULL, AUTO):
+            if tracks.arena is None and not (self.arena == AUTO and travels(tracks)):
+                tracks = tracks.with_arena(hull(tracks))
         elif self.arena is not None:
             tracks = tracks.with_arena(None if isinstance(self.arena, str) else self.arena)
         return tracks if self.lag == 1 else tracks.thin(self.lag)
@@ -194,7 +198,7 @@ class Surroundings:
             )
         if self.steps is None:
             raise InputError("a release needs steps, the number of frames to simulate")
-        if isinstance(self.arena, str) and self.arena == HULL:
+        if isinstance(self.arena, str) and self.arena in (HULL, AUTO):
             raise InputError("a release has no tracks to draw walls around: give arena=")
         arena = None if isinstance(self.arena, str) else self.arena
         members = tuple(str(number) for number in range(release.animals))

@@ -189,3 +189,21 @@ def hull(tracks: Tracks) -> Rectangle:
     span = float((high - low).max()) or 1.0
     margin = np.where(high > low, 0.0, span / 2)  # a line is no rectangle
     return Rectangle(*(low - margin), *(high + margin))
+
+
+def travels(tracks: Tracks) -> bool:
+    """Whether a group crosses the rectangle around it once, rather than staying in it.
+
+    Then most animals end far from where they began (0.6 of its longer side), and their paths are
+    less than three times as long as that side.
+    """
+    who = [tracks.individuals.index(name) for name in tracks.members]
+    box, net, path = hull(tracks), [], []
+    side = max(box.right - box.left, box.top - box.bottom)
+    for animal in who:
+        places = tracks.positions[:, animal]
+        places = places[np.isfinite(places[:, 0])]
+        if len(places) > 1:
+            net.append(np.hypot(*(places[-1] - places[0])))
+            path.append(np.hypot(*np.diff(places, axis=0).T).sum())
+    return bool(net) and bool(np.median(net) > 0.6 * side and np.median(path) < 3 * side)

@@ -15,7 +15,7 @@ from shoal.progress import Report
 from shoal.report.page import Note, Page, Picture, write_page
 from shoal.report.tables import write_table
 from shoal.simulation import Release, simulate
-from shoal.simulation.designs import HULL, NO_WALLS, Surroundings
+from shoal.simulation.designs import AUTO, HULL, NO_WALLS, Surroundings
 from shoal.studies.fitting import FitRun, FitSettings
 from shoal.studies.words import arena_of_words, target_of
 from shoal.tracks import Collection, Tracks
@@ -99,7 +99,7 @@ class Moving:
         """What simulations and checks have in common."""
         s = self.settings
         words = s.arena or (self.choices.arena if self.choices is not None else "")
-        arena: Any = words if words in (*NO_WALLS, HULL) else arena_of_words(words)
+        arena: Any = words if words in (*NO_WALLS, HULL, AUTO) else arena_of_words(words)
         common: dict[str, Any] = {
             "seed": s.seed,
             "arena": arena,
@@ -260,7 +260,7 @@ class Moving:
         check, s = self.check, self.settings
         words = s.arena or (self.choices.arena if self.choices is not None else "")
         known = next(iter(self.tracks)).arena is not None
-        around = f"arena: {words or ('that of the tracks' if known else 'around the tracks')}"
+        around = f"arena: {words or ('that of the tracks' if known else 'as said above')}"
         if words not in NO_WALLS:
             around += f", walls: {s.walls}"
         speeds = {

@@ -95,6 +95,11 @@ class Reporting(Moving):
         return headline(self.fit)[0]
 
     @property
+    def sampled(self) -> list[str]:
+        """What part of the tracks was checked, and within which walls, where nobody chose it."""
+        return [] if self.report.check is None else list(self.report.check.notes)
+
+    @property
     def who(self) -> str:
         """The animals, by the name of their file."""
         tracks = self.choices.tracks if self.choices is not None else ""
