@@ -192,7 +192,7 @@ def test_batches_are_cut_without_a_trace(monkeypatch):
     cut = lived(replicates=5, progress=lambda *report: seen.append(report))
     for one, other in zip(whole, cut, strict=True):
         assert np.array_equal(one.positions, other.positions)
-    assert seen == [("simulating", done, 5) for done in (2, 4, 5)]
+    assert seen == [("simulating", done, 5) for done in (0, 2, 4, 5)]
 
 
 def test_a_group_is_the_same_in_any_company():

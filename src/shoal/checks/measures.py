@@ -127,7 +127,8 @@ def _nearest_in_crowd(
         box = np.asarray(arena.sides)
         points = np.mod(arena.wrapped(points) - (arena.left, arena.bottom), box)
         points = np.where(points >= box, 0.0, points)  # rounding may reach the far edge
-    found[known] = cKDTree(points, boxsize=box).query(points, k=2)[0][:, 1]
+    away: Any = cKDTree(points, boxsize=box).query(points, k=2)[0]
+    found[known] = away[:, 1]
     return found
 
 

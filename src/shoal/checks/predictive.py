@@ -15,7 +15,7 @@ from shoal.checks.comparison import (
     PredictiveCheck,
 )
 from shoal.checks.motion import Motion
-from shoal.checks.scope import affordable, default_arena, scope
+from shoal.checks.scope import REPLICATES, affordable, default_arena, scope
 from shoal.checks.summarising import SUMMARIES, summaries
 from shoal.errors import InputError, checked_seed
 from shoal.posterior import Fit
@@ -107,8 +107,10 @@ def predictive_check(  # noqa: PLR0913  (every choice a user has)
         given, lag=1, arena=None, heading_frames=given.heading_steps, headings=None
     )  # done
     windows = [given.window(group) for group in groups]
-    replicates, given = affordable(windows, given, replicates)
-    notes = scope(groups, [given.window(group) for group in groups], replicates, bare)
+    asked = replicates
+    replicates, given = affordable(windows, given, asked)
+    sampled = replicates if asked is None and replicates < REPLICATES else 0
+    notes = scope(groups, [window.at_most(given.most) for window in windows], sampled, bare)
     reading = _Reading(groups, _goals(fit, groups, given, space), given)
     rules: dict[str, tuple[Any, dict[str, Any]]] = {
         LEARNED: (fit, {"draws": draws, "space": space, "together": True}),

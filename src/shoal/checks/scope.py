@@ -52,9 +52,19 @@ def cost_of(window: Window) -> float:
 
 
 def scope(
-    groups: Sequence[Tracks], windows: Sequence[Window], replicates: int, bare: Sequence[bool]
+    groups: Sequence[Tracks], windows: Sequence[Window], sampled: int, bare: Sequence[bool]
 ) -> tuple[str, ...]:
-    """What is compared where it is not everything, and the walls that nobody gave, in sentences."""
+    """What is compared where it is not everything, and the walls that nobody gave, in sentences.
+
+    Parameters
+    ----------
+    groups, windows
+        What is observed, and which part of it is compared.
+    sampled
+        How many replicates there are where fewer were simulated to save time; else 0.
+    bare
+        Which groups came without walls, and were not given any.
+    """
     notes = []
     partial = [
         (tracks, window)
@@ -78,8 +88,11 @@ def scope(
             f"{rested} animal{'s have' if rested > 1 else ' has'} not moved yet at the start and "
             "begin with the first heading shown later."
         )
-    if replicates < REPLICATES:
-        notes.append(f"{replicates} replicates were simulated.")
+    if sampled:
+        notes.append(
+            f"To save time {sampled} replicates of this were simulated (--replicates {REPLICATES}, "
+            f"or replicates={REPLICATES}, repeats all that can be compared)."
+        )
     return (*notes, *walls_in_words(groups, bare))
 
 

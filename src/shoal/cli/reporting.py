@@ -35,7 +35,7 @@ def report(
         ),
     ] = None,
     show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
-    progress: bool | None = None,
+    progress: Any = None,
     **shared: Any,
 ) -> Answer:
     """One HTML page about a fit: costs, policy, groups in motion, checks, settings.

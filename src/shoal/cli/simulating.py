@@ -161,7 +161,7 @@ def simulate(
         float | None,
         typer.Option(help="Times faster than life.", show_default="1.0", rich_help_panel=FILM),
     ] = None,
-    progress: bool | None = None,
+    progress: Any = None,
     **shared: Any,
 ) -> Answer:
     """Let a group live by a fit: tracks, and a video.
@@ -217,7 +217,7 @@ def predict(
             autocompletion=completing.DRAWS,
         ),
     ] = None,
-    progress: bool | None = None,
+    progress: Any = None,
     **shared: Any,
 ) -> Answer:
     """Do groups simulated from a fit move like the observed ones? A page with the answer.

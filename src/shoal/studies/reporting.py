@@ -49,7 +49,10 @@ class Reporting(Moving):
         rows: list[tuple[str, str]] = []
         choices = command = ""
         if self.has_tracks:
-            notes = list(self.tracks.notes)
+            with reporting(self.progress) as tell:
+                tell("reading the tracks", 0, None)
+                notes = list(self.tracks.notes)
+                tell("counting transitions", 0, None)
             run = self._run()
             if run is None:
                 notes.append(OTHERWISE)
