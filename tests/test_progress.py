@@ -1,13 +1,15 @@
 """Stages of long work on a terminal: how far, how long, and that each of them ends."""
 
 import io
+import time
 from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
 
 import shoal
-from shoal.progress import reporting, silent, stages_on, told
+from shoal.cli.answering import Answer, answering
+from shoal.progress import lines_on, reporting, silent, stages_on, told
 
 
 def at(done, total, passed=60.0, left=None, finished=None):
@@ -64,6 +66,44 @@ def test_what_a_method_reports_reaches_an_end(method):
     last = {stage: (done, total) for stage, done, total in reports}
     assert last
     assert all(done == total for done, total in last.values()), last
+
+
+def test_without_a_terminal_lines_come_now_and_then_also_while_nothing_is_reported():
+    out = io.StringIO()
+    with lines_on(out, every=0.02) as report:
+        report("reading", 1, 4)
+        for n in range(1000):
+            report("simulating", n, 5000)
+        time.sleep(0.2)
+    lines = out.getvalue().splitlines()
+    assert 2 <= len(lines) <= 30
+    assert lines[-1].startswith("shoal: simulating 999/5000, 0:00 passed, about ")
+    time.sleep(0.05)
+    assert out.getvalue().splitlines() == lines  # they end with the work
+
+
+def test_short_work_says_nothing():
+    out = io.StringIO()
+    with lines_on(out) as report:
+        report("reading", 1, 4)
+    assert out.getvalue() == ""
+
+
+def test_a_command_reports_lines_where_there_is_no_terminal(monkeypatch, capsys):
+    given = []
+
+    def short(progress: bool | None = None) -> Answer:
+        given.append(progress)
+        return Answer({})
+
+    def serving(progress: bool | None = None) -> None:
+        given.append(progress)
+
+    context = SimpleNamespace(obj={})
+    for command in (short, serving):
+        for quiet in (False, True):
+            answering(command)(context, json=False, quiet=quiet, debug=False)
+    assert callable(given[0]) and given[1:] == [False, None, False]
 
 
 def test_without_a_terminal_or_a_wish_there_is_silence(capsys):

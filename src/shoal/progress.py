@@ -1,12 +1,18 @@
-"""How far long work has come, with the time left: shown on a terminal, silent elsewhere."""
+"""How far long work has come, with the time left: bars on a terminal, plain lines elsewhere."""
 
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import Event, Lock, Thread
+from time import monotonic
 from typing import Any
 
 Report = Callable[[str, int, int | None], None]
 """Takes the stage's name, the steps done and the steps in all, None where nobody knows."""
+
+
+EVERY = 10.0
+"""Seconds between two plain lines."""
 
 
 def silent(stage: str, done: int, total: int | None) -> None:
@@ -100,6 +106,62 @@ def told(task: Any) -> str:
         return words
     left = task.time_remaining  # by the last five minutes; None until two steps were seen
     return f"{words}, {_clock(passed * (total - done) / done if left is None else left)} left"
+
+
+@contextmanager
+def lines_on(stream: Any, every: float = EVERY) -> Iterator[Report]:
+    """One plain line every so many seconds, also while a long step reports nothing.
+
+    Parameters
+    ----------
+    stream
+        Such as the error stream where it is a file or a pipe.
+    every
+        Seconds. Work that takes less says nothing.
+    """
+    begun, over, lock = monotonic(), Event(), Lock()
+    latest: dict[str, Any] = {"stage": "", "done": 0, "total": None, "since": begun}
+
+    def report(stage: str, done: int, total: int | None) -> None:
+        with lock:
+            again = stage != latest["stage"] or done < latest["done"]
+            since = monotonic() if again else latest["since"]
+            latest.update(stage=stage, done=done, total=total, since=since)
+
+    def tell() -> None:
+        while not over.wait(every):
+            with lock:
+                words = line_of(now=monotonic(), begun=begun, **latest)
+            print(words, file=stream, flush=True)
+
+    teller = Thread(target=tell, daemon=True)
+    teller.start()
+    try:
+        yield report
+    finally:
+        over.set()
+        teller.join()
+
+
+def line_of(
+    stage: str, done: int, total: int | None, since: float, now: float, begun: float
+) -> str:
+    """A plain line about the stage that reported last.
+
+    >>> line_of("simulating", 1, 4, since=10.0, now=30.0, begun=0.0)
+    'shoal: simulating 1/4, 0:30 passed, about 1:00 left of this stage'
+    >>> line_of("simulating", 4, 4, since=10.0, now=30.0, begun=0.0)
+    'shoal: working, 0:30 passed (last finished: simulating)'
+    """
+    passed = f"{_clock(now - begun)} passed"
+    if not stage:
+        return f"shoal: working, {passed}"
+    if total is not None and done >= total:
+        return f"shoal: working, {passed} (last finished: {stage})"
+    if total is None or not done:
+        return f"shoal: {stage}, {passed}"
+    left = _clock((now - since) * (total - done) / done)
+    return f"shoal: {stage} {done:.0f}/{total:.0f}, {passed}, about {left} left of this stage"
 
 
 def _clock(seconds: float) -> str:

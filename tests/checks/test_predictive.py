@@ -8,7 +8,7 @@ import pytest
 import shoal
 from shoal.checks import Measure, PredictiveCheck, predictive_check
 from shoal.checks.comparison import LEARNED, MODELS, PASSIVE, VICSEK
-from shoal.checks.summarising import SUMMARIES
+from shoal.checks.summarising import SUMMARIES, summaries
 from shoal.checks.words import MORE_LESS
 
 SPACE = shoal.StateSpace(shoal.LocalMisalignment(bins=12))
@@ -151,7 +151,7 @@ def test_all_groups_of_a_replicate_live_by_one_draw():
 def test_gaps_in_the_tracks_are_gaps_in_the_replicates():
     tracks = herd(steps=60)
     places = tracks.positions.copy()
-    places[10:, 2:] = np.nan  # most are lost from sight
+    places[10:, 3:] = np.nan  # half of them are lost from sight
     gappy = shoal.Tracks.from_arrays(places, fps=10.0, individuals=tracks.individuals)
     fit = fitted(tracks)
     whole, partly = (
@@ -166,17 +166,21 @@ def test_gaps_in_the_tracks_are_gaps_in_the_replicates():
     )
 
 
-def test_a_late_start_is_a_late_start_for_both():
+def test_late_headings_and_late_comers_are_treated_alike_in_tracks_and_replicates():
+    """One rests for long and has no heading until then; one comes when most is over."""
     places = herd(steps=60).positions.copy()
-    places[:40, 0] = np.nan
+    places[:30] = places[0] + (places[:30] - places[0]) / 5  # all are slow at first
+    places[30:] += places[29] - places[30]
+    places[:40, 0], places[:50, 1] = places[40, 0], np.nan
     late = shoal.Tracks.from_arrays(places, fps=10.0)
-    found = predictive_check(fitted(late), late, replicates=40, seed=1, speed="constant")
-    rest = predictive_check(
-        fitted(late), shoal.Tracks.from_arrays(places[40:], fps=10.0), replicates=40, seed=1,
-        speed="constant",
-    )  # fmt: skip
-    for name, measure_ in found.measures.items():
-        assert measure_.observed == pytest.approx(rest.measures[name].observed, nan_ok=True)
+    fit = fitted(late)
+    found = predictive_check(fit, late, replicates=40, seed=1)
+    alone = shoal.Tracks.from_arrays(np.delete(places, 1, axis=1), fps=10.0)
+    for name, value in summaries(alone).items():
+        assert found.measures[name].observed == pytest.approx(value, nan_ok=True)
+    assert found.measures["speed"].holds(LEARNED)  # speeds are those of the frames compared
+    assert "5 of 6 animals in frames 1 to 61 of 61" in found.words()
+    assert "1 animal has not moved yet at the start" in found.words()
 
 
 def test_a_fit_at_a_lag_is_checked_at_its_own_pace():

@@ -165,13 +165,14 @@ def test_a_simulation_begins_as_the_tracks_and_is_told_apart_from_them():
     assert "simulated by shoal" in herd.notes[0] and "seed 1" in herd.notes[0]
 
 
-def test_animals_that_are_first_seen_later_start_where_they_are_first_seen():
+def test_a_start_has_most_animals_and_who_is_never_seen_is_left_out_with_a_warning():
     tracks = moving()
     places = tracks.positions.copy()
     places[:4, 1] = np.nan
     places[:, 2] = np.nan
     late = shoal.Tracks.from_arrays(places, fps=10.0)
-    herd = shoal.simulate(TRUTH, space=SPACE, start=late, seed=1, steps=5)
+    with pytest.warns(UserWarning, match="1 of 4 members .* are not simulated"):
+        herd = shoal.simulate(TRUTH, space=SPACE, start=late, seed=1, steps=5)
     np.testing.assert_array_equal(herd.positions[0, [0, 1, 3]], places[4, [0, 1, 3]])
     assert np.isnan(herd.positions[:, 2]).all() and np.isfinite(herd.positions[:, 0]).all()
 
@@ -191,7 +192,7 @@ def test_batches_are_cut_without_a_trace(monkeypatch):
     cut = lived(replicates=5, progress=lambda *report: seen.append(report))
     for one, other in zip(whole, cut, strict=True):
         assert np.array_equal(one.positions, other.positions)
-    assert seen == [("simulating", done, 5) for done in (2, 4, 5)]
+    assert seen == [("simulating", done, 5) for done in (0, 2, 4, 5)]
 
 
 def test_a_group_is_the_same_in_any_company():

@@ -110,6 +110,8 @@ class PredictiveCheck:
         σ of the Vicsek baseline, fitted to the tracks, in degrees; NaN without it.
     reaches
         How near the target counts as reached, by group.
+    notes
+        What part of the tracks is compared, and within which walls, where it is not all of them.
     """
 
     measures: dict[str, Measure]
@@ -119,6 +121,7 @@ class PredictiveCheck:
     noise: float
     seed: int
     reaches: dict[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         words = ", ".join(f"{name} {error:.3g}" for name, error in self.errors().items())

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float
+from scipy.spatial import cKDTree
 
 from shoal.errors import InputError
 from shoal.states.scene import BLOCK
@@ -18,6 +19,8 @@ Places = Float[np.ndarray, "*batch time individuals 2"]
 PerAnimal = Float[np.ndarray, "*batch time individuals"]
 PerFrame = Float[np.ndarray, "*batch time"]
 PerGroup = Float[np.ndarray, "*batch"]
+CROWD = 64
+"""Animals beyond which a tree finds the nearest neighbours sooner."""
 CANCELLED = 1e-9
 """A mean of unit vectors no longer than this is nothing but rounding: it has no direction."""
 
@@ -100,12 +103,33 @@ def nearest_distance(positions: Places, arena: Arena | None = None) -> PerFrame:
     places = seen(positions)
     animals = places.shape[-2]
     frames = places.reshape(-1, animals, 2)
+    if animals > CROWD:
+        found = [mean_known(_nearest_in_crowd(frame, arena), axis=-1) for frame in frames]
+        return np.asarray(found).reshape(places.shape[:-2])
     distance = np.full(len(frames), np.nan)
     run = max(1, BLOCK // max(1, animals * animals))
     for start in range(0, len(frames), run):
         part = slice(start, start + run)
         distance[part] = mean_known(_to_nearest(frames[part], arena), axis=-1)
     return distance.reshape(places.shape[:-2])
+
+
+def _nearest_in_crowd(
+    places: Float[np.ndarray, "individuals 2"], arena: Arena | None
+) -> Float[np.ndarray, " individuals"]:
+    """To the nearest neighbour in one frame, by a tree: all pairs of a large group are too many."""
+    known = np.isfinite(places[:, 0])
+    found = np.full(len(places), np.nan)
+    if known.sum() < 2:
+        return found
+    points, box = places[known], None
+    if isinstance(arena, Periodic):
+        box = np.asarray(arena.sides)
+        points = np.mod(arena.wrapped(points) - (arena.left, arena.bottom), box)
+        points = np.where(points >= box, 0.0, points)  # rounding may reach the far edge
+    away: Any = cKDTree(points, boxsize=box).query(points, k=2)[0]
+    found[known] = away[:, 1]
+    return found
 
 
 def _to_nearest(

@@ -15,15 +15,15 @@ from shoal.checks.comparison import (
     PredictiveCheck,
 )
 from shoal.checks.motion import Motion
+from shoal.checks.scope import REPLICATES, affordable, default_arena, scope
 from shoal.checks.summarising import SUMMARIES, summaries
 from shoal.errors import InputError, checked_seed
 from shoal.posterior import Fit
 from shoal.progress import Report, reporting
 from shoal.simulation import Vicsek
 from shoal.simulation.batches import Outcome
-from shoal.simulation.designs import Surroundings
+from shoal.simulation.designs import AUTO, Surroundings
 from shoal.simulation.groups import simulated
-from shoal.simulation.release import observed_start
 from shoal.tracks import Collection, Tracks, headings, shortest
 
 
@@ -31,7 +31,7 @@ def predictive_check(  # noqa: PLR0913  (every choice a user has)
     fit: Any,
     tracks: Any,
     *,
-    replicates: Any = 200,
+    replicates: Any = None,
     seed: Any = 0,
     draws: Any = "each",
     speed: Any = "observed",
@@ -41,32 +41,37 @@ def predictive_check(  # noqa: PLR0913  (every choice a user has)
     target: Any = None,
     reach: Any = None,
     space: Any = None,
-    heading_frames: Any = 1,
-    minimum_step: Any = 0.0,
-    tracker_headings: Any = False,
+    heading_frames: Any = None,
+    minimum_step: Any = None,
+    tracker_headings: Any = None,
     progress: bool | Report | None = None,
 ) -> PredictiveCheck:
     """Simulate the observed design again and again, and see where the observed groups lie.
 
-    Every replicate has the groups, animals, starts, speeds, walls, lengths and gaps of the data. It
-    is made under the learned policy (all groups of a replicate live by one posterior draw), under
-    the passive dynamics alone, and under Vicsek's rule with a noise fitted to the tracks, where
-    animals are not alone.
+    Every replicate has the groups, animals, starts, speeds, walls, lengths and gaps of the data:
+    the animals in view at the start that leaves most to compare, until fewer than half of them are
+    in view. What is left out of the tracks is said in ``words()``. A replicate is made under the
+    learned policy (all groups of a replicate live by one posterior draw), under the passive
+    dynamics alone, and under Vicsek's rule with a noise fitted to the tracks, where animals are
+    not alone.
 
     Parameters
     ----------
     fit, tracks
         A fit, and the tracks it is to be compared with: those it was made from, or others.
     replicates
-        Of the whole design.
+        Of the whole design, 40 or more. By default 200; where groups are large, fewer of them, and
+        of long tracks the first part, so that a check takes a minute or two.
     draws
         ``"each"`` for the posterior predictive distribution, ``"mean"`` for the posterior mean.
     speed, arena, walls, stop, target, reach, space
-        As in ``shoal.simulate``. With a fixed target, of the policy or given, the share of groups
-        that reach it is a measure, too, and the time they take.
+        As in ``shoal.simulate``, but where the tracks know no walls the rectangle around them is
+        the arena, unless the group travels; ``arena="none"`` for none. With a fixed target, of the
+        policy or given, the share of groups that reach it is a measure, too, and the time they
+        take.
     heading_frames, minimum_step, tracker_headings
         How headings at the start are taken, and those that are measured, observed and simulated
-        ones alike; measured ones are always taken from displacements.
+        ones alike; by default as for the fit. Measured ones are always taken from displacements.
 
     Examples
     --------
@@ -89,14 +94,23 @@ def predictive_check(  # noqa: PLR0913  (every choice a user has)
     if not groups or not all(isinstance(group, Tracks) for group in groups):
         raise InputError("a predictive check compares with Tracks, one group or several")
     Collection(groups)  # every group has a label of its own
-    if not hasattr(replicates, "__index__") or replicates < 40:
+    if replicates is not None and not (hasattr(replicates, "__index__") and replicates >= 40):
         raise InputError(f"replicates are a whole number, 40 or more; got {replicates!r}")
+    taken = fit.headings_with(heading_frames, minimum_step, tracker_headings)
     given = Surroundings(
-        None, speed, arena, walls, stop, target, reach, None, "", heading_frames, minimum_step,
-        tracker_headings, fit.lag,
+        None, speed, default_arena(fit, arena, space), walls, stop, target, reach, None, "",
+        taken.heading_frames, taken.minimum_step, taken.tracker_headings, fit.lag, taken,
     )  # fmt: skip
+    bare = [group.arena is None and given.arena == AUTO for group in groups]
     groups = [given.around(group) for group in groups]
-    given = replace(given, lag=1, arena=None, heading_frames=given.heading_steps)  # done
+    given = replace(
+        given, lag=1, arena=None, heading_frames=given.heading_steps, headings=None
+    )  # done
+    windows = [given.window(group) for group in groups]
+    asked = replicates
+    replicates, given = affordable(windows, given, asked)
+    sampled = replicates if asked is None and replicates < REPLICATES else 0
+    notes = scope(groups, [window.at_most(given.most) for window in windows], sampled, bare)
     reading = _Reading(groups, _goals(fit, groups, given, space), given)
     rules: dict[str, tuple[Any, dict[str, Any]]] = {
         LEARNED: (fit, {"draws": draws, "space": space, "together": True}),
@@ -133,7 +147,7 @@ def predictive_check(  # noqa: PLR0913  (every choice a user has)
     noise = float("nan") if flock is None else float(flock.noise)
     reaches = {label: reach for label, (_, reach) in reading.goals.items()}
     return PredictiveCheck(
-        measures, tuple(rules), int(replicates), len(groups), noise, int(seed), reaches
+        measures, tuple(rules), int(replicates), len(groups), noise, int(seed), reaches, notes
     )
 
 
@@ -150,9 +164,9 @@ def _vicsek(fit: Fit, groups: Sequence[Tracks], given: Surroundings) -> Vicsek |
 class _Reading:
     """How observed and simulated groups are measured: in the same way.
 
-    Both begin in the frame that simulations start from. Where an observed animal was not seen, its
-    simulated double is not looked at either. With a rule that stops groups at the target, observed
-    ones are measured up to there, too.
+    Both have the frames and animals of the window that is simulated. Where an observed animal was
+    not seen, its simulated double is not looked at either. With a rule that stops groups at the
+    target, observed ones are measured up to there, too.
     """
 
     groups: Sequence[Tracks]
@@ -192,11 +206,9 @@ class _Reading:
         return {name: _mean(np.stack([part[name] for part in found])) for name in found[0]}
 
     def _observed(self, tracks: Tracks) -> np.ndarray:
-        """Places of the members from the start of simulations on."""
+        """Places of the members in the window that is simulated."""
         who = [tracks.individuals.index(name) for name in tracks.members]
-        g = self.given
-        _, frame = observed_start(tracks, g.heading_frames, g.minimum_step, g.tracker_headings)
-        return tracks.positions[frame:, who]
+        return self.given.window(tracks).of(tracks).positions[:, who]
 
     def _measured(self, tracks: Tracks, stack: np.ndarray) -> dict[str, np.ndarray]:
         count, frames, animals, _ = stack.shape
@@ -219,7 +231,9 @@ def _goals(
     wanted = goal if given.target is None else given.target
     if wanted is None:
         return {}
-    return {tracks.group: given.goal_of(tracks, wanted) for tracks in groups}
+    return {
+        tracks.group: given.goal_of(given.window(tracks).of(tracks), wanted) for tracks in groups
+    }
 
 
 def _towards(given: Surroundings, reading: _Reading) -> Surroundings:

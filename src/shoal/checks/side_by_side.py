@@ -15,7 +15,8 @@ from shoal.cluster import run_jobs
 from shoal.errors import InputError
 from shoal.passive import Empirical
 from shoal.posterior import Fit, Model
-from shoal.posterior.diagnostics import ESS, PARETO_K, R_HAT
+from shoal.posterior.diagnostics import ESS, R_HAT
+from shoal.posterior.importance import PARETO_K
 from shoal.posterior.scoring import Score, blocks_of, log_predictive
 from shoal.progress import Report, reporting
 from shoal.states import StateSpace, Transitions

@@ -60,7 +60,7 @@ def paragraph(check: "PredictiveCheck") -> str:
         )
         more = len(wrong) - SHOWN
         first += f"; and {more} more." if more > 0 else "."
-    return f"{first}{_unjudged(check)} {_ranking(check)}".strip()
+    return " ".join(filter(None, [first + _unjudged(check), _ranking(check), *check.notes]))
 
 
 def _difference(measure: "Measure", model: str) -> str:

@@ -43,7 +43,7 @@ def animate(
         float | None, typer.Option(help="Frames per second.", rich_help_panel=FILES)
     ] = None,
     unit: Annotated[str | None, typer.Option(help="Of lengths.", rich_help_panel=FILES)] = None,
-    progress: bool | None = None,
+    progress: Any = None,
 ) -> Answer:
     """Make a video of tracks.
 

@@ -15,6 +15,7 @@ from typing import Annotated, Any
 import typer
 
 from shoal.cli.output import print_table, printable
+from shoal.progress import EVERY, Report, lines_on
 from shoal.version import __version__
 
 PANEL = "How it answers"
@@ -68,6 +69,8 @@ def answering(command: Callable[..., Answer | None]) -> Callable[..., None]:
     """
     known = list(signature(command).parameters.values())
     own = [one for one in known if one.name != "progress"]
+    # a server without an answer has no end to report on
+    lines = len(own) < len(known) and signature(command).return_annotation is not None
     kind = Parameter.KEYWORD_ONLY
     context = Parameter("context", kind, annotation=typer.Context)
     ours = [Parameter(name, kind, default=False, annotation=MANNER[name]) for name in MANNER]
@@ -76,9 +79,9 @@ def answering(command: Callable[..., Answer | None]) -> Callable[..., None]:
     def run(context: Any, **words: Any) -> None:
         before: Mapping[str, bool] = context.obj or {}
         said = {name: words.pop(name) or before.get(name, False) for name in MANNER}
-        if len(own) < len(known):
-            words["progress"] = False if said["quiet"] else None
-        with _warnings_noted() as warned:
+        with _warnings_noted() as warned, _progress(said["quiet"], lines) as progress:
+            if len(own) < len(known):
+                words["progress"] = progress
             answer = command(**words)
         if answer is None:
             return
@@ -140,6 +143,16 @@ def plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [plain(part) for part in value]
     return plain(value.tolist())  # NumPy
+
+
+@contextmanager
+def _progress(quiet: bool, lines: bool) -> Iterator[bool | Report | None]:
+    """Bars on a terminal; a plain line every few seconds where there is none."""
+    if quiet or not lines or sys.stderr.isatty():
+        yield False if quiet else None
+    else:
+        with lines_on(sys.stderr, EVERY) as report:
+            yield report
 
 
 @contextmanager

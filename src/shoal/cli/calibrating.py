@@ -1,7 +1,7 @@
 """``shoal calibrate``."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -102,7 +102,7 @@ def calibrate(
         str | None,
         typer.Option(help="Worker processes, or a Dask address tcp://…", rich_help_panel=INFERENCE),
     ] = None,
-    progress: bool | None = None,
+    progress: Any = None,
 ) -> Answer:
     """Say how well costs would be recovered: fits to simulated animals whose costs are known.
 

@@ -53,7 +53,7 @@ def compare(
             help="Processes that share the fits.", show_default="none", rich_help_panel=INFERENCE
         ),
     ] = None,
-    progress: bool | None = None,
+    progress: Any = None,
     **reading: Any,
 ) -> Answer:
     """Put models side by side on transitions that none of them has seen.

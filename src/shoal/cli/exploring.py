@@ -20,7 +20,7 @@ def explore(
         typer.Option(min=0, max=65535, help="On 127.0.0.1.", show_default="any free one"),
     ] = None,
     show: Annotated[bool, typer.Option("--open/--no-open", help="Open a browser.")] = True,
-    progress: bool | None = None,
+    progress: Any = None,
     **shared: Any,
 ) -> None:
     """The report, live: other draws, rules, speeds and discounts, two fits side by side.

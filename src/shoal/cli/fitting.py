@@ -88,7 +88,7 @@ def fit(
             help="The same seed gives the same result.", show_default="1", rich_help_panel=INFERENCE
         ),
     ] = None,
-    progress: bool | None = None,
+    progress: Any = None,
     **reading: Any,
 ) -> Answer:
     """Learn the costs behind tracks: counts, posterior, figures, a page.

@@ -23,7 +23,7 @@ def report(
         typer.Option(
             min=0,
             help="Of the predictive check, 40 or more; 0 leaves it out.",
-            show_default="200",
+            show_default="200, fewer for large groups",
         ),
     ] = None,
     draws: Annotated[
@@ -35,7 +35,7 @@ def report(
         ),
     ] = None,
     show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
-    progress: bool | None = None,
+    progress: Any = None,
     **shared: Any,
 ) -> Answer:
     """One HTML page about a fit: costs, policy, groups in motion, checks, settings.
@@ -51,7 +51,8 @@ def report(
     choices = choices_of(ReportChoices, said)
     run = Reporting(MovingSettings(**choices.settings()), progress)
     written = {"page": run.write_page(out)}
-    shown = [run.headline, *places(written)]
+    notes = [f"note: predictive check: {note}" for note in run.sampled]
+    shown = [run.headline, *notes, *places(written)]
     if show and not look_at(written["page"].resolve().as_uri()):
         shown.append("There is no browser to open it with.")
     return Answer(reported(run, written), shown)

@@ -1,7 +1,7 @@
 """``shoal demo`` and ``shoal reproduce``."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -24,7 +24,7 @@ def demo(
     draws: Annotated[
         int, typer.Option(min=100, help="Draws per chain; the paper has 4000.")
     ] = 4000,
-    progress: bool | None = None,
+    progress: Any = None,
 ) -> Answer:
     """Simulate a flock with known costs, infer them, write fits, figures and a page.
 
@@ -67,7 +67,7 @@ def reproduce(
     ] = None,
     flip_y: Annotated[bool, typer.Option("--flip-y", help="y counts downwards in --data.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same result.")] = 1,
-    progress: bool | None = None,
+    progress: Any = None,
 ) -> Answer:
     """Repeat the paper, figure by figure, and say of each of its claims what we found.
 

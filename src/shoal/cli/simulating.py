@@ -58,8 +58,8 @@ WORLDS: dict[str, Any] = {
         str | None,
         typer.Option(
             help="left,bottom,right,top; circle:x,y,radius; periodic:left,bottom,right,top; "
-            "unbounded.",
-            show_default="that of the tracks",
+            "hull: the rectangle around the tracks; auto: that, unless they travel; none.",
+            show_default="that of the tracks; without one, none for simulate, else auto",
             rich_help_panel=WORLD,
         ),
     ],
@@ -161,7 +161,7 @@ def simulate(
         float | None,
         typer.Option(help="Times faster than life.", show_default="1.0", rich_help_panel=FILM),
     ] = None,
-    progress: bool | None = None,
+    progress: Any = None,
     **shared: Any,
 ) -> Answer:
     """Let a group live by a fit: tracks, and a video.
@@ -202,7 +202,12 @@ def predict(
     ),
     config: CONFIG = None,
     replicates: Annotated[
-        int | None, typer.Option(min=40, help="Of the whole design.", show_default="200")
+        int | None,
+        typer.Option(
+            min=40,
+            help="Of the whole design.",
+            show_default="200, fewer for large groups",
+        ),
     ] = None,
     draws: Annotated[
         str | None,
@@ -212,7 +217,7 @@ def predict(
             autocompletion=completing.DRAWS,
         ),
     ] = None,
-    progress: bool | None = None,
+    progress: Any = None,
     **shared: Any,
 ) -> Answer:
     """Do groups simulated from a fit move like the observed ones? A page with the answer.

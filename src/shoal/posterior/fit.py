@@ -27,7 +27,8 @@ from shoal.posterior.hierarchy import Hierarchy
 from shoal.posterior.loo import LooScore, loo
 from shoal.posterior.scoring import Score, score
 from shoal.posterior.specification import Unreadable, plain
-from shoal.states import StateSpace, Transitions
+from shoal.states import Headings, StateSpace, Transitions
+from shoal.tracks.record import warn
 from shoal.version import __version__
 
 if TYPE_CHECKING:
@@ -94,6 +95,7 @@ class Fit:
             "settings": json.dumps(asdict(settings), default=plain),
             "seed": seed,
             "lag": transitions.lag,
+            "headings": json.dumps(transitions.headings and asdict(transitions.headings)),
             "facts": json.dumps(draws.facts, default=plain),
             "versions": json.dumps(
                 {"shoal": __version__} | {name: version(name) for name in ENGINES}
@@ -110,6 +112,38 @@ class Fit:
     def lag(self) -> int:
         """Frames between the two states of the transitions it was made from."""
         return int(self.data.attrs.get("lag", 1))
+
+    @property
+    def headings(self) -> Headings | None:
+        """How headings were taken for the transitions it was made from, and the frame interval.
+
+        None where no headings were taken, and where a file of an earlier version does not say.
+        """
+        found = json.loads(self.data.attrs.get("headings", "null"))
+        return None if found is None else Headings(**found)
+
+    def headings_with(
+        self, heading_frames: Any = None, minimum_step: Any = None, tracker_headings: Any = None
+    ) -> Headings:
+        """How headings are taken from tracks that this fit is used with: as they were for the fit.
+
+        Parameters
+        ----------
+        heading_frames, minimum_step, tracker_headings
+            Another choice, with a warning; None for that of the fit.
+        """
+        own, given = self.headings or Headings(), (heading_frames, minimum_step, tracker_headings)
+        chosen = own.chosen(*given)
+        if "headings" not in self.data.attrs:
+            if given == (None, None, None):
+                warn(
+                    "this fit was written by an earlier version and does not say how headings were "
+                    f"taken: {chosen.words} are assumed; otherwise give heading_frames= and "
+                    "minimum_step=, or on the command line the fit's TOML file with --fit-config"
+                )
+        elif self.headings is not None and chosen != own:
+            warn(f"the fit was made with {own.words}, and {chosen.words} are used here")
+        return chosen
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -255,7 +289,20 @@ class Fit:
         draws
             How many draws to average over; by default all, or a thousand of them.
         """
-        return score(self, transitions, draws)
+        found = score(self, transitions, draws)
+        parts = transitions.values() if isinstance(transitions, dict) else transitions
+        for part in [parts] if isinstance(parts, Transitions) else parts:
+            if self.headings is None or part.headings is None:
+                continue
+            mine, theirs = self.headings, part.headings
+            if mine.taken != theirs.taken or mine.other_interval(theirs):
+                warn(
+                    f"the fit was made with {mine.words} and {mine.interval_words}, and the "
+                    f"scored transitions with {theirs.words} and {theirs.interval_words}: the "
+                    "score compares different things"
+                )
+                break
+        return found
 
     def loo(self) -> LooScore:
         """The leave-one-out score of its own transitions, from the draws at hand (PSIS-LOO)."""

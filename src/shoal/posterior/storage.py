@@ -78,7 +78,9 @@ def load_fit(path: str | Path) -> Fit:
     try:
         model = _restored_model(tree)
         _check_contents(tree, model)
-        return Fit(model, _without_storage(tree))
+        fit = Fit(model, _without_storage(tree))
+        _ = fit.headings  # a file may hold anything
+        return fit
     except InputError as error:
         raise InputError(f"{place}: {error}") from error
     except Warning:
@@ -145,6 +147,8 @@ def _without_storage(tree: xr.DataTree) -> xr.DataTree:
     kept = ("method", "settings", "seed", "facts", "versions")
     plain.attrs = {"lag": _plain(tree.attrs.get("lag", 1))}
     plain.attrs |= {name: _plain(tree.attrs[name]) for name in kept}
+    if "headings" in tree.attrs:  # files of earlier versions do not say
+        plain.attrs["headings"] = str(tree.attrs["headings"])
     return plain
 
 

@@ -138,12 +138,21 @@ def facts_of(fit: Fit) -> list[tuple[str, str]]:
         ("draws", f"{fit.sampled.sizes['chain']} chains × {fit.sampled.sizes['draw']:,}"),
         ("seed", str(attrs["seed"])),
         ("lag", f"{fit.lag} frame{'s' if fit.lag > 1 else ''}"),
+        ("headings", headings_of(fit)),
         ("discount γ", f"{float(fit.model.discount):g}"),
         ("passive dynamics", short(fit.passive)),
         ("basis", short(fit.model.basis)),
         ("versions", ", ".join(f"{name} {number}" for name, number in versions.items())),
     ]
     return rows + [(name.replace("_", " "), f"{value:.4g}") for name, value in numbers.items()]
+
+
+def headings_of(fit: Fit) -> str:
+    """How headings were taken for a fit, in words."""
+    if "headings" not in fit.data.attrs:
+        return "unknown: the fit was written by an earlier version"
+    taken = fit.headings
+    return "none were taken" if taken is None else f"{taken.words}, {taken.interval_words}"
 
 
 def short(specification: Any) -> str:

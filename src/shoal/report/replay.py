@@ -1,21 +1,23 @@
 """Observed and simulated groups, frame by frame, with the state that every animal was in."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from shoal.checks.scope import default_arena, walls_in_words
 from shoal.errors import InputError
 from shoal.posterior import Fit
 from shoal.report.packing import packed
 from shoal.simulation import simulate
-from shoal.simulation.designs import Surroundings
-from shoal.simulation.release import observed_start
+from shoal.simulation.designs import AUTO, Surroundings
+from shoal.simulation.release import Window
 from shoal.states import Scene
 from shoal.states.scene import Feature
 from shoal.states.targets import target_places
-from shoal.tracks import Circle, Collection, Periodic, Tracks
+from shoal.tracks import Circle, Periodic, Tracks
 
 FRAMES = 1500
 """Of a group that a page replays at most."""
@@ -31,9 +33,9 @@ class Movement:
     Parameters
     ----------
     speed, arena, walls
-        As in ``shoal.simulate``.
+        As in ``shoal.predictive_check``.
     heading_frames, minimum_step, tracker_headings
-        How headings are read off tracks.
+        How headings are read off tracks; None: as for the fit.
     stop, target, reach
         Where groups end.
     seed
@@ -43,9 +45,9 @@ class Movement:
     speed: Any = None
     arena: Any = None
     walls: str = "reflect"
-    heading_frames: int = 1
-    minimum_step: float = 0.0
-    tracker_headings: bool = False
+    heading_frames: int | None = None
+    minimum_step: float | None = None
+    tracker_headings: bool | None = None
     stop: Any = None
     target: Any = None
     reach: Any = None
@@ -56,15 +58,17 @@ class Movement:
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
     def surroundings(self, fit: Fit) -> Surroundings:
-        """With the lag of a fit."""
+        """With the lag of a fit, and headings taken as for it."""
+        taken = fit.headings_with(self.heading_frames, self.minimum_step, self.tracker_headings)
         return Surroundings(
             speed=self.speed,
-            arena=self.arena,
+            arena=default_arena(fit, self.arena),
             walls=self.walls,
-            heading_frames=self.heading_frames,
-            minimum_step=self.minimum_step,
-            tracker_headings=self.tracker_headings,
+            heading_frames=taken.heading_frames,
+            minimum_step=taken.minimum_step,
+            tracker_headings=taken.tracker_headings,
             lag=fit.lag,
+            headings=taken,
         )
 
 
@@ -74,8 +78,10 @@ class Stage:
 
     Attributes
     ----------
+    given
+        How headings are taken, and the walls.
     starts
-        The tracks that simulations begin from, cut to the length of the replay.
+        The tracks that simulations begin from, with the steps of the replay.
     seen
         The same groups from that beginning on, a frame for each decision.
     whole
@@ -87,7 +93,8 @@ class Stage:
 
     fit: Fit
     moving: Movement
-    starts: tuple[Tracks, ...]
+    given: Surroundings
+    starts: tuple[tuple[Tracks, int], ...]
     seen: tuple[Tracks, ...]
     whole: tuple[tuple[Tracks, slice], ...]
     omitted: str = ""
@@ -97,46 +104,52 @@ class Stage:
         """As many groups and frames as fit into a page."""
         groups = list(tracks)
         given = moving.surroundings(fit)
-        starts, seen, whole, left, cut = [], [], [], FIXES, 0
+        starts, seen, whole, left, words = [], [], [], FIXES, []
         for group in groups[:GROUPS]:
             around = given.around(group)
-            _, first = observed_start(
-                around, given.heading_steps, moving.minimum_step, moving.tracker_headings
-            )
             frames = min(FRAMES, left // max(1, len(around.members)))
             if frames < 2:
                 break
-            shown = Tracks(around.data.isel(time=slice(first, first + frames)))
-            cut += len(around.positions) - first > frames
+            full = given.window(around)
+            window = full.at_most(frames - 1)
+            first, last = window.first, window.last
+            shown = Tracks(around.data.isel(time=slice(first, last)))
             left -= shown.positions.shape[0] * len(around.members)
-            starts.append(Tracks(group.data.isel(time=slice(0, (first + frames) * fit.lag))))
+            starts.append((group, max(1, window.steps)))
             seen.append(shown)
-            every = slice(first * fit.lag, (first + frames) * fit.lag, fit.lag)
+            every = slice(first * fit.lag, (last - 1) * fit.lag + 1, fit.lag)
             whole.append((replace(given, lag=1).around(group), every))
-        words = []
+            if last - first < len(around.positions) or not window.repeated.all():
+                words.append(_part(around, window, full))
         if len(seen) < len(groups):
-            words.append(f"{len(seen)} of {len(groups)} groups are shown")
-        if cut:
-            words.append(f"{cut} of them for their first {FRAMES:,} frames or fewer")
-        return cls(fit, moving, tuple(starts), tuple(seen), tuple(whole), ", ".join(words))
+            words.insert(0, f"{len(seen)} of {len(groups)} groups are shown")
+        bare = [group.arena is None and given.arena == AUTO for group in groups[: len(seen)]]
+        words += [note[0].lower() + note[1:-1] for note in walls_in_words(seen, bare)]
+        found = (tuple(starts), tuple(seen), tuple(whole), "; ".join(words))
+        return cls(fit, moving, given, *found)
 
     def observed(self) -> list[dict[str, Any]]:
         """A panel for each group, with the states that were counted."""
-        moving = self.moving
-        reading = (moving.heading_frames, moving.minimum_step, moving.tracker_headings)
+        given = self.given
+        reading = (given.heading_frames, given.minimum_step, given.tracker_headings)
         return [_panel(self.fit, tracks, *reading, every) for tracks, every in self.whole]
 
     def simulated(self, fit: Fit | None = None, rule: str = "stochastic", **changed: Any) -> Any:
         """Groups that live by the fit from the same starts."""
-        moving = replace(self.moving, **changed)
-        found = simulate(
-            fit or self.fit,
-            start=Collection(self.starts) if len(self.starts) > 1 else self.starts[0],
-            rule=rule,
-            progress=False,
-            **moving.options(),
-        )
-        return list(found)
+        moving = replace(self.moving, **changed, arena=self.given.arena)
+        with warnings.catch_warnings():  # the page says who is not simulated
+            warnings.filterwarnings("ignore", ".*are not simulated")
+            return [
+                simulate(
+                    fit or self.fit,
+                    start=group,
+                    steps=steps,
+                    rule=rule,
+                    progress=False,
+                    **moving.options(),
+                )
+                for group, steps in self.starts
+            ]
 
     def panels(self, groups: Sequence[Tracks]) -> list[dict[str, Any]]:
         """Simulated groups as panels: they have a frame for each decision."""
@@ -163,6 +176,22 @@ class Stage:
             for tracks, panel, double in zip(self.seen, self.observed(), simulated, strict=True)
         ]
         return {"groups": groups, "omitted": words, "lag": self.fit.lag}
+
+
+def _part(around: Tracks, window: Window, full: Window) -> str:
+    """Which frames and animals of a group are replayed."""
+    frames, who = len(around.positions), len(around.members)
+    label = f"group {around.group}: " if around.group else ""
+    words = f"{label}frames {window.first + 1} to {window.last} of {frames} are shown"
+    if window.last < full.last:
+        words += " (as many as a page holds)"
+    absent = int((~window.repeated).sum())
+    if absent:
+        words += (
+            f", and {absent} of {who} animals are not simulated, as they are not in view at that "
+            "start or never have a heading"
+        )
+    return words
 
 
 def _panel(

@@ -18,15 +18,15 @@ def write_report(  # noqa: PLR0913  (every choice a user has)
     path: Any,
     *,
     tracks: Any = None,
-    replicates: Any = 200,
+    replicates: Any = None,
     check: Any = None,
     who: str = "these animals",
     speed: Any = None,
     arena: Any = None,
     walls: Any = "reflect",
-    heading_frames: Any = 1,
-    minimum_step: Any = 0.0,
-    tracker_headings: Any = False,
+    heading_frames: Any = None,
+    minimum_step: Any = None,
+    tracker_headings: Any = None,
     notes: Sequence[str] = (),
     seed: Any = 1,
     progress: bool | Progress | None = None,
@@ -42,13 +42,13 @@ def write_report(  # noqa: PLR0913  (every choice a user has)
     tracks
         The groups that it was made from, for the replay and the predictive check.
     replicates
-        Of the predictive check; 0 leaves it out.
+        Of the predictive check; 0 leaves it out. By default as in ``shoal.predictive_check``.
     check
         A predictive check made before.
     who
         The animals, for the title.
     speed, arena, walls, heading_frames, minimum_step, tracker_headings
-        How simulated groups move and how headings are taken, as in ``shoal.simulate``.
+        How simulated groups move and how headings are taken, as in ``shoal.predictive_check``.
     notes
         Sentences about the data, after those that the tracks carry.
     seed
@@ -91,9 +91,10 @@ def write_report(  # noqa: PLR0913  (every choice a user has)
     return out
 
 
-def checked_replicates(replicates: Any) -> int:
-    """Of a predictive check in a report: none, or 40 and more; by default 200."""
-    count = 200 if replicates is None else replicates
-    if not hasattr(count, "__index__") or 0 < count < 40 or count < 0:
+def checked_replicates(replicates: Any) -> bool:
+    """Whether a report has a predictive check: not with 0 replicates."""
+    if replicates is None:
+        return True
+    if not hasattr(replicates, "__index__") or 0 < replicates < 40 or replicates < 0:
         raise InputError(f"replicates are a whole number, 40 or more, or 0; got {replicates!r}")
-    return int(count)
+    return int(replicates) > 0

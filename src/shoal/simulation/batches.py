@@ -66,6 +66,7 @@ def run_designs(
     jobs.sort(key=lambda job: job[2].steps)  # a batch ends with its longest group
     names = _shared_names(designs)
     done = 0
+    report("simulating", 0, len(jobs))
     for kind, mine in _alike(jobs, course.apart).items():
         animals = max(len(job[2].members) for job in mine)
         steps = _program_steps(max(job[2].steps for job in mine))

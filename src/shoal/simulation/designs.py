@@ -8,13 +8,19 @@ import numpy as np
 from jaxtyping import Float
 
 from shoal.errors import InputError
-from shoal.simulation.release import Release, Start, observed_start
+from shoal.simulation.release import Release, Start, Window, hull, observed_window, travels
 from shoal.simulation.speeds import Lengths, Speeds, speeds_of
 from shoal.simulation.walls import WALLS
+from shoal.states import Headings
 from shoal.states.targets import checked_point
 from shoal.tracks import Arena, Collection, Tracks, shortest
 
 STOPS = ("one", "all")
+NO_WALLS = ("none", "unbounded")
+HULL = "hull"
+"""The rectangle around the observed places, where tracks know no walls of their own."""
+AUTO = "auto"
+"""The same, but nothing around groups that travel."""
 Point = tuple[float, ...]
 
 
@@ -52,11 +58,13 @@ class Surroundings:
     Parameters
     ----------
     steps
-        Frames after the start; None: as many as the tracks have.
+        Frames after the start; None: as many as the tracks have for these animals.
     speed
         See ``speeds_of``.
     arena
-        Walls or a periodic box; None: those that the tracks know; ``"unbounded"``: none.
+        Walls or a periodic box; None: those that the tracks know; ``"hull"``: those, or else the
+        rectangle around the tracks; ``"auto"``: that too, but nothing around groups that travel;
+        ``"none"`` or ``"unbounded"``: none.
     walls
         ``"reflect"`` or ``"slide"``.
     stop
@@ -68,6 +76,11 @@ class Surroundings:
         Frames per second of a release; tracks know their own.
     lag
         Frames between decisions: tracks are thinned to one frame for each.
+    headings
+        How headings were taken for the fit that is followed: tracks with another frame interval
+        are refused.
+    most
+        Of steps, where the tracks decide how many there are.
     """
 
     steps: Any = None
@@ -83,6 +96,8 @@ class Surroundings:
     minimum_step: Any = 0.0
     tracker_headings: Any = False
     lag: int = 1
+    headings: Headings | None = None
+    most: int | None = None
 
     def __post_init__(self) -> None:
         """Check the words and numbers."""
@@ -92,9 +107,9 @@ class Surroundings:
             raise InputError(f"walls are one of {', '.join(WALLS)}; got {self.walls!r}")
         if self.stop not in (None, *STOPS):
             raise InputError(f"stop is None, 'one' or 'all'; got {self.stop!r}")
-        if isinstance(self.arena, str) and self.arena != "unbounded":
+        if isinstance(self.arena, str) and self.arena not in (*NO_WALLS, HULL, AUTO):
             raise InputError(
-                "an arena is Rectangle(…), Circle(…), Periodic(…) or 'unbounded'; got "
+                "an arena is Rectangle(…), Circle(…), Periodic(…), 'hull' or 'none'; got "
                 f"{self.arena!r}"
             )
         if self.reach is not None and not (
@@ -155,9 +170,21 @@ class Surroundings:
             )
         if self.fps is not None and tracks.fps is None:
             tracks = tracks.with_fps(float(self.fps))
-        if self.arena is not None:
-            tracks = tracks.with_arena(None if self.arena == "unbounded" else self.arena)
+        if self.headings is not None:
+            self.headings.check_interval(tracks)
+        if isinstance(self.arena, str) and self.arena in (HULL, AUTO):
+            if tracks.arena is None and not (self.arena == AUTO and travels(tracks)):
+                tracks = tracks.with_arena(hull(tracks))
+        elif self.arena is not None:
+            tracks = tracks.with_arena(None if isinstance(self.arena, str) else self.arena)
         return tracks if self.lag == 1 else tracks.thin(self.lag)
+
+    def window(self, around: Tracks) -> Window:
+        """The frames and animals that are simulated, of tracks that ``around`` gave."""
+        found = observed_window(
+            around, self.heading_steps, self.minimum_step, self.tracker_headings
+        )
+        return found.at_most(self.most)
 
     @property
     def heading_steps(self) -> int:
@@ -171,7 +198,9 @@ class Surroundings:
             )
         if self.steps is None:
             raise InputError("a release needs steps, the number of frames to simulate")
-        arena = None if self.arena == "unbounded" else self.arena
+        if isinstance(self.arena, str) and self.arena in (HULL, AUTO):
+            raise InputError("a release has no tracks to draw walls around: give arena=")
+        arena = None if isinstance(self.arena, str) else self.arena
         members = tuple(str(number) for number in range(release.animals))
         speeds = speeds_of(self.speed, None, self.fps)
         point = None if self.stop is None else self._point("", goal)
@@ -184,11 +213,9 @@ class Surroundings:
         )  # fmt: skip
 
     def _observed(self, tracks: Tracks, landmarks: Sequence[str], goal: Any) -> Design:
-        start, frame = observed_start(
-            tracks, self.heading_steps, self.minimum_step, self.tracker_headings
-        )
-        arena = tracks.arena
-        steps = len(tracks.positions) - 1 - frame if self.steps is None else int(self.steps)
+        window = self.window(tracks)
+        start, frame, arena, seen = window.start, window.first, tracks.arena, window.of(tracks)
+        steps = window.steps if self.steps is None else int(self.steps)
         if steps < 1:
             raise InputError(f"group {tracks.group!r} has no frame after its start: give steps=")
         if arena is not None:
@@ -200,10 +227,10 @@ class Surroundings:
                     f"{tracks.members[first]!r} of group {tracks.group!r} starts at "
                     f"{start[0][first].tolist()}, outside the arena {arena}"
                 )
-        point, reach = (None, 0.0) if self.stop is None else self.goal_of(tracks, goal)
+        point, reach = (None, 0.0) if self.stop is None else self.goal_of(seen, goal)
         return Design(
             tracks.group, tracks.members, steps, start,
-            speeds_of(self.speed, tracks, tracks.fps), tracks.fps, tracks.length_unit, arena,
+            speeds_of(self.speed, seen, tracks.fps), tracks.fps, tracks.length_unit, arena,
             {name: _followed(tracks, name, frame, steps) for name in landmarks},
             _company(tracks, frame, steps), point, reach, _covariates(tracks),
         )  # fmt: skip

@@ -14,7 +14,8 @@ from shoal.simulation.behaviour import Behaviour
 from shoal.simulation.designs import Design, Surroundings
 from shoal.simulation.following import RULES, ChooseTurns, checked_space
 from shoal.simulation.policy import Policy, warn_of_radius
-from shoal.states import Custom, StateSpace
+from shoal.simulation.release import Release
+from shoal.states import Custom, Headings, StateSpace
 from shoal.tracks import Collection, Periodic, Tracks
 from shoal.tracks.record import warn
 from shoal.version import __version__
@@ -51,9 +52,9 @@ def simulate(  # noqa: PLR0913  (every choice a user has)
     discount: Any = 1.0,
     fps: Any = None,
     length_unit: str = "",
-    heading_frames: Any = 1,
-    minimum_step: Any = 0.0,
-    tracker_headings: Any = False,
+    heading_frames: Any = None,
+    minimum_step: Any = None,
+    tracker_headings: Any = None,
     progress: bool | Report | None = None,
 ) -> Any:
     """Animals that perceive their group, choose among turns, and move; as Tracks.
@@ -64,10 +65,13 @@ def simulate(  # noqa: PLR0913  (every choice a user has)
         A Fit; a Solution, with ``space``; a cost-to-go, with ``space``, ``passive`` and
         ``discount``; or a model with known rules, ``Vicsek(…)`` or ``Couzin(…)``.
     start
-        Tracks, whose members begin where they were first seen together; several Tracks, for a
-        simulated group each; or ``shoal.Release(…)``.
+        Tracks, from the frame that leaves most to compare: animals in view then, times frames they
+        are seen in. Who is not in view then is left out, with a warning; who has not moved yet
+        starts with its first heading. Several Tracks, for a simulated group each; or
+        ``shoal.Release(…)``.
     steps
-        Frames after the start; by default as many as the tracks have. With a fit at a lag of
+        Frames after the start; by default as many as the tracks have until fewer than half of
+        these animals are in view. With a fit at a lag of
         several frames a step takes as many: tracks are thinned to one frame for each decision.
     seed
         The same seed gives the same groups.
@@ -84,7 +88,8 @@ def simulate(  # noqa: PLR0913  (every choice a user has)
         own speeds, replayed in runs; ``"constant"``: their mean; ``"gamma"``: a gamma law fitted
         to them. By default observed.
     arena
-        ``Rectangle(…)``, ``Circle(…)``, ``Periodic(…)``, ``"unbounded"``; None: that of the tracks.
+        ``Rectangle(…)``, ``Circle(…)``, ``Periodic(…)``; ``"none"``; None: that of the tracks;
+        ``"hull"``: that of the tracks, or else the rectangle around their places.
     walls
         ``"reflect"`` or ``"slide"``.
     stop
@@ -99,7 +104,8 @@ def simulate(  # noqa: PLR0913  (every choice a user has)
     fps, length_unit
         Of a release; tracks know theirs.
     heading_frames, minimum_step, tracker_headings
-        How headings at the start are read off tracks, see ``shoal.headings``.
+        How headings at the start are read off tracks, see ``shoal.headings``. By default as for
+        the fit; for other policies over 1 frame, from any step, from displacements.
     progress
         True for a bar, False for none, None for a bar on a terminal.
 
@@ -119,9 +125,13 @@ def simulate(  # noqa: PLR0913  (every choice a user has)
     >>> flock
     Tracks(50 animals, 21 frames, 0 of 1050 fixes missing)
     """
+    fitted = isinstance(policy, Fit) and not isinstance(start, Release)
+    choices = (heading_frames, minimum_step, tracker_headings)
+    taken = policy.headings_with(*choices) if fitted else Headings().chosen(*choices)
     surroundings = Surroundings(
-        steps, speed, arena, walls, stop, target, reach, fps, length_unit, heading_frames,
-        minimum_step, tracker_headings, policy.lag if isinstance(policy, Fit) else 1,
+        steps, speed, arena, walls, stop, target, reach, fps, length_unit, taken.heading_frames,
+        taken.minimum_step, taken.tracker_headings,
+        policy.lag if isinstance(policy, Fit) else 1, taken,
     )  # fmt: skip
     several = replicates is not None
     count = _checked_count(replicates) if several else 1
@@ -132,6 +142,7 @@ def simulate(  # noqa: PLR0913  (every choice a user has)
         )  # fmt: skip
         told = f"simulated by shoal {__version__}: {_words(policy, rule, draws)}, seed {seed}"
         warn_of_strides(outcomes)
+        _warn_of_absent(outcomes)
         tracks = [as_tracks(outcome, told, several) for outcome in outcomes]
     return tracks[0] if len(tracks) == 1 and not several else Collection(tracks)
 
@@ -262,6 +273,18 @@ def warn_of_strides(outcomes: Sequence[Outcome]) -> None:
                 "read off their places, take tracker_headings=True"
             )
             return
+
+
+def _warn_of_absent(outcomes: Sequence[Outcome]) -> None:
+    """Members that are not in view at the start have no simulated double."""
+    for outcome in outcomes:
+        members = outcome.design.members
+        absent = int(np.isnan(outcome.headings[0]).sum())
+        if absent and outcome.replicate == 0:
+            warn(
+                f"{absent} of {len(members)} members of group {outcome.design.label!r} are not in "
+                "view at the start, or never have a heading, and are not simulated"
+            )
 
 
 def _warn_of_stateless(outcomes: Sequence[Outcome]) -> None:

@@ -1,14 +1,14 @@
 """Where simulated groups start: as observed ones did, or let go somewhere."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from shoal.errors import InputError
 from shoal.states.targets import checked_point
-from shoal.tracks import Arena, Circle, Tracks
+from shoal.tracks import Arena, Circle, Rectangle, Tracks
 
 Start = tuple[Float[np.ndarray, "individuals 2"], Float[np.ndarray, " individuals"]]
 
@@ -100,26 +100,110 @@ def _anywhere(
     return rng.uniform(low, high, (animals, 2))
 
 
-def observed_start(
-    tracks: Tracks, heading_frames: int = 1, minimum_step: float = 0.0, tracker: bool = False
-) -> tuple[Start, int]:
-    """Places and headings of the members in the first frame that has most of them, and its number.
+@dataclass(frozen=True, eq=False)
+class Window:
+    """The frames and animals of an observed group that a simulation repeats.
 
-    Members without a place or a heading then have the first they show.
+    Attributes
+    ----------
+    start
+        Places and headings of the members in the first frame; NaN for those that are left out.
+    first, last
+        The first frame, and the one after the last.
+    rested
+        How many of the animals have not moved yet in the first frame: they start with the first
+        heading that they show later.
+    """
+
+    start: Start
+    first: int
+    last: int
+    rested: int = 0
+
+    @property
+    def steps(self) -> int:
+        """Frames after the first."""
+        return self.last - 1 - self.first
+
+    @property
+    def repeated(self) -> Bool[np.ndarray, " individuals"]:
+        """Which of the members are simulated."""
+        return np.isfinite(self.start[1])
+
+    def of(self, tracks: Tracks) -> Tracks:
+        """These frames of the tracks, with nobody seen but the landmarks and these animals."""
+        out = np.zeros(len(tracks.individuals), dtype=bool)
+        out[[tracks.individuals.index(name) for name in tracks.members]] = ~self.repeated
+        data = tracks.data.isel(time=slice(self.first, self.last))
+        places = np.where(out[:, None], np.nan, data["position"].values)
+        return Tracks(data.assign(position=(data["position"].dims, places)))
+
+    def at_most(self, steps: int | None) -> "Window":
+        """Cut short after so many steps."""
+        if steps is None or self.steps <= steps:
+            return self
+        return replace(self, last=self.first + 1 + int(steps))
+
+
+def observed_window(
+    tracks: Tracks, heading_frames: int = 1, minimum_step: float = 0.0, tracker: bool = False
+) -> Window:
+    """The start that leaves most to compare: animals in view then, times frames they are seen in.
+
+    Those who are not in view at the start are left out. An animal that has not moved yet starts
+    with the first heading that it shows later. The window ends when, for good, fewer than half of
+    its animals are in view.
     """
     who = [tracks.individuals.index(name) for name in tracks.members]
     if not who:
         raise InputError(f"group {tracks.group!r} has landmarks but no members to simulate")
     places = tracks.positions[:, who]
     angles = tracks.headings(heading_frames, minimum_step, tracker=tracker)[:, who]
-    known = np.isfinite(places[..., 0]) & np.isfinite(angles)
-    frame = int(np.argmax(known.sum(axis=1)))
-    if not known.any():
+    seen = np.isfinite(places[..., 0])
+    shown = seen & np.isfinite(angles)
+    if not shown.any():
         raise InputError(
             f"no animal of group {tracks.group!r} has a place and a heading to start from"
         )
-    rows = np.where(known[frame], frame, np.argmax(known, axis=0))
+    earliest = np.argmax(shown, axis=0)
     own = np.arange(len(who))
-    there = known.any(axis=0)
-    positions = np.where(there[:, None], places[rows, own], np.nan)
-    return (positions, np.where(there, angles[rows, own], np.nan)), frame
+    before = (np.arange(len(seen))[:, None] < earliest) & seen & shown.any(axis=0)
+    angles = np.where(before, angles[earliest, own], angles)
+    known = shown | before
+    left = np.cumsum(seen[::-1], axis=0)[::-1]  # frames from here on in which an animal is seen
+    first = int(np.argmax((known * left).sum(axis=1)))
+    there = known[first]
+    in_view = 2 * seen[first:, there].sum(axis=1) >= there.sum()
+    last = first + 1 + int(np.flatnonzero(in_view)[-1])
+    start = np.where(there[:, None], places[first], np.nan), np.where(there, angles[first], np.nan)
+    return Window(start, first, last, int((before[first] & there).sum()))
+
+
+def hull(tracks: Tracks) -> Rectangle:
+    """The rectangle around all places of the members."""
+    who = [tracks.individuals.index(name) for name in tracks.members]
+    places = tracks.positions[:, who].reshape(-1, 2)
+    if not np.isfinite(places).any():
+        raise InputError(f"no animal of group {tracks.group!r} was ever seen")
+    low, high = np.nanmin(places, axis=0), np.nanmax(places, axis=0)
+    span = float((high - low).max()) or 1.0
+    margin = np.where(high > low, 0.0, span / 2)  # a line is no rectangle
+    return Rectangle(*(low - margin), *(high + margin))
+
+
+def travels(tracks: Tracks) -> bool:
+    """Whether a group crosses the rectangle around it once, rather than staying in it.
+
+    Then most animals end far from where they began (0.6 of its longer side), and their paths are
+    less than three times as long as that side.
+    """
+    who = [tracks.individuals.index(name) for name in tracks.members]
+    box, net, path = hull(tracks), [], []
+    side = max(box.right - box.left, box.top - box.bottom)
+    for animal in who:
+        places = tracks.positions[:, animal]
+        places = places[np.isfinite(places[:, 0])]
+        if len(places) > 1:
+            net.append(np.hypot(*(places[-1] - places[0])))
+            path.append(np.hypot(*np.diff(places, axis=0).T).sum())
+    return bool(net) and bool(np.median(net) > 0.6 * side and np.median(path) < 3 * side)

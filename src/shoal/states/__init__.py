@@ -8,6 +8,7 @@ from shoal.states.distances import Bearing, Distance, TargetDistance, WallDistan
 from shoal.states.misalignment import LocalMisalignment, TargetMisalignment
 from shoal.states.motion import Speed, TurningAngle
 from shoal.states.perceiving import track_states
+from shoal.states.recipe import Headings
 from shoal.states.records import Records
 from shoal.states.scene import Feature, Scene
 from shoal.states.space import StateSpace
@@ -21,6 +22,7 @@ __all__ = [
     "Distance",
     "Feature",
     "Folded",
+    "Headings",
     "Interval",
     "LocalMisalignment",
     "NeighboursWithin",

@@ -145,6 +145,7 @@ def labelled(
     records: bool = False,
 ) -> Iterator[tuple[Any, Transitions]]:
     """The transitions that begin in some frames, of the group or of each animal."""
+    taken = recipe.headings.of(tracks)
     facts = {tracks.group: group_facts(tracks)}
     parts = (
         [((tracks.group, name), perceived.of(n)) for n, name in enumerate(tracks.members)]
@@ -155,7 +156,7 @@ def labelled(
         counted = part.transitions(recipe, own, records=records)
         if counted.records is not None:
             counted = replace(counted, records=replace(counted.records, facts=facts))
-        yield label, counted
+        yield label, replace(counted, headings=taken)
 
 
 def _settled(

@@ -9,6 +9,7 @@ from jaxtyping import Int
 
 from shoal.errors import InputError
 from shoal.states import splitting
+from shoal.states.recipe import Headings
 from shoal.states.records import Records
 from shoal.states.space import StateSpace
 
@@ -44,6 +45,9 @@ class Transitions:
     records
         Every transition on its own, with whose it was and when: what splits need. None where
         nobody knows: of opened tracks, of pairs and of a matrix.
+    headings
+        Of tracks: how headings were taken, and the frame interval. None for sequences, pairs and
+        a matrix.
     """
 
     space: StateSpace
@@ -52,6 +56,7 @@ class Transitions:
     fixes: int = 0
     lag: int = 1
     records: Records | None = None
+    headings: Headings | None = None
 
     @classmethod
     def from_pairs(
@@ -103,6 +108,7 @@ class Transitions:
         """All together; the order does not matter. Records are kept if every part has them."""
         codes, counts, held = [], [], 0
         records: list[Records | None] = []
+        taken: list[Headings | None] = []
         lag: int | None = None
         dropped: dict[str, int] = {}
         fixes = 0
@@ -118,6 +124,7 @@ class Transitions:
             held += len(part.pairs)
             fixes += part.fixes
             records.append(part.records)
+            taken.append(part.headings)
             for name, number in part.dropped.items():
                 dropped[name] = dropped.get(name, 0) + number
             if held > 4_000_000:  # many parts are merged on the way
@@ -130,7 +137,7 @@ class Transitions:
         known = [part for part in records if part is not None]
         every = Records.joined(known) if len(known) == len(records) else None
         total = cls.from_codes(code, space, count, dropped=dropped, fixes=fixes, records=every)
-        return replace(total, lag=lag or 1)
+        return replace(total, lag=lag or 1, headings=_joined(taken))
 
     @classmethod
     def from_matrix(cls, counts: Int[np.ndarray, "J J"], space: StateSpace) -> "Transitions":
@@ -282,7 +289,8 @@ class Transitions:
     def _of(self, records: Records) -> "Transitions":
         """Some of the transitions, at the same lag; nobody knows what of the dropped is theirs."""
         code = records.codes(self.space.size)
-        return replace(Transitions.from_codes(code, self.space, records=records), lag=self.lag)
+        some = Transitions.from_codes(code, self.space, records=records)
+        return replace(some, lag=self.lag, headings=self.headings)
 
     def __add__(self, other: "Transitions") -> "Transitions":
         return Transitions.summed([self, other], self.space)
@@ -293,6 +301,16 @@ class Transitions:
             f"Transitions({self.total} in all, {len(self.pairs)} distinct, "
             f"{visited} of {self.space.size} states entered)"
         )
+
+
+def _joined(parts: Sequence[Headings | None]) -> Headings | None:
+    """How headings were taken for all parts; None where that is unknown of one."""
+    first, *others = parts
+    for other in others:
+        if first is None or other is None:
+            return None
+        first = first.joined(other)
+    return first
 
 
 def checked_states(values: Iterable[Any], space: StateSpace) -> Int[np.ndarray, " states"]:

@@ -119,9 +119,6 @@ class FitRun(Reading):
             who=f"the animals of {Path(s.tracks).name}",
             moving=Movement(
                 arena=arena_of_words(s.arena),
-                heading_frames=s.heading_frames,
-                minimum_step=s.minimum_step,
-                tracker_headings=s.tracker_headings,
                 seed=s.seed,
             ),
             rows=self.rows(),

@@ -8,7 +8,7 @@ from shoal.figures.video import animate
 from shoal.files import make_folder
 from shoal.progress import Report
 from shoal.simulation import simulate
-from shoal.simulation.release import observed_start
+from shoal.simulation.release import observed_window
 from shoal.studies.folder import Shown, StudyFolder
 from shoal.studies.guppies_evidence import Evidence
 from shoal.tracks import Tracks
@@ -24,14 +24,14 @@ def show_films(
 ) -> None:
     """Simulate, film, and put the three into the README with their paths in one figure."""
     data = evidence.data
-    _, first = observed_start(data.example, 1, 0.0, False)
+    first = observed_window(data.example).first
     last = min(first + frames + 1, len(data.example.positions))
     observed = Tracks(data.example.data.isel(time=slice(first, last)))
     groups = {"observed": observed}
     for rule in RULES:
         groups[rule] = simulate(
             evidence.main.fit,
-            start=observed,
+            start=data.example,
             steps=len(observed.positions) - 1,
             rule=rule,
             seed=seed,

@@ -15,7 +15,7 @@ from shoal.progress import Report
 from shoal.report.page import Note, Page, Picture, write_page
 from shoal.report.tables import write_table
 from shoal.simulation import Release, simulate
-from shoal.simulation.release import observed_start
+from shoal.simulation.designs import AUTO, HULL, NO_WALLS, Surroundings
 from shoal.studies.fitting import FitRun, FitSettings
 from shoal.studies.words import arena_of_words, target_note, target_of
 from shoal.tracks import Collection, Tracks
@@ -109,7 +109,7 @@ class Moving:
         """What simulations and checks have in common."""
         s = self.settings
         words = s.arena or (self.choices.arena if self.choices is not None else "")
-        arena: Any = words if words == "unbounded" else arena_of_words(words)
+        arena: Any = words if words in (*NO_WALLS, HULL, AUTO) else arena_of_words(words)
         common: dict[str, Any] = {
             "seed": s.seed,
             "arena": arena,
@@ -122,7 +122,7 @@ class Moving:
         speed = _speed(s.speed)
         if speed is not None:
             common["speed"] = speed
-        if self.choices is not None and not s.release:
+        if "headings" not in self.fit.data.attrs and self.choices is not None and not s.release:
             for name in ("heading_frames", "minimum_step", "tracker_headings"):
                 common[name] = getattr(self.choices, name)
         return common
@@ -207,17 +207,20 @@ class Moving:
 
     def _as_long(self, simulated: Tracks) -> Tracks:
         """The observed group from the same start, for as many frames, within the same walls."""
-        seen = next(iter(self.tracks))
-        seen = seen.thin(self.fit.lag) if self.fit.lag > 1 else seen
         options = self.options()
-        _, frame = observed_start(
-            seen,
-            max(1, round(options.get("heading_frames", 1) / self.fit.lag)),
-            options.get("minimum_step", 0.0),
-            options.get("tracker_headings", False),
+        names = ("heading_frames", "minimum_step", "tracker_headings")
+        taken = self.fit.headings_with(*(options.get(name) for name in names))
+        given = Surroundings(
+            arena=options["arena"],
+            heading_frames=taken.heading_frames,
+            minimum_step=taken.minimum_step,
+            tracker_headings=taken.tracker_headings,
+            lag=self.fit.lag,
         )
-        last = frame + len(simulated.positions)
-        return Tracks(seen.data.isel(time=slice(frame, last))).with_arena(simulated.arena)
+        seen = given.around(next(iter(self.tracks)))
+        first = given.window(seen).first
+        last = first + len(simulated.positions)
+        return Tracks(seen.data.isel(time=slice(first, last))).with_arena(simulated.arena)
 
     def _target(self, group: str) -> Any:
         """The fixed target of the fit, for a group."""
@@ -235,7 +238,7 @@ class Moving:
         return predictive_check(
             self.fit,
             self.tracks,
-            replicates=200 if self.settings.replicates is None else self.settings.replicates,
+            replicates=self.settings.replicates,
             draws=self.settings.draws,
             **self.options(),
         )
@@ -267,8 +270,8 @@ class Moving:
         check, s = self.check, self.settings
         words = s.arena or (self.choices.arena if self.choices is not None else "")
         known = next(iter(self.tracks)).arena is not None
-        around = f"arena: {words or 'that of the tracks' if words or known else 'unbounded'}"
-        if (words and words != "unbounded") or known:
+        around = f"arena: {words or ('that of the tracks' if known else 'as said above')}"
+        if words not in NO_WALLS:
             around += f", walls: {s.walls}"
         speeds = {
             "": "each animal's own, replayed in runs",

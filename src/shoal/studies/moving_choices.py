@@ -59,7 +59,7 @@ class PredictChoices(MovingChoices):
     """Of ``shoal predict``."""
 
     command: ClassVar[str] = "predict"
-    replicates: int = 200
+    replicates: int | None = None
     draws: str = "each"
 
 

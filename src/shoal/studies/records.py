@@ -260,6 +260,7 @@ def reported(run: Reporting, written: Mapping[str, Path]) -> dict[str, Any]:
         "diagnostics": judged(run.fit.diagnostics()),
         "replayed_groups": 0 if report.stage is None else len(report.stage.seen),
         "replicates": 0 if report.check is None else report.check.replicates,
+        "check_notes": run.sampled,
         "bytes": written["page"].stat().st_size,
         "files": dict(written),
     }

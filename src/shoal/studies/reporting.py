@@ -10,6 +10,7 @@ from shoal.errors import InputError
 from shoal.explorer.workbench import Workbench
 from shoal.files import make_folder, write_whole
 from shoal.progress import Report as Progress
+from shoal.progress import reporting
 from shoal.report import Report
 from shoal.report.headline import headline
 from shoal.report.replay import Movement
@@ -48,7 +49,10 @@ class Reporting(Moving):
         rows: list[tuple[str, str]] = []
         choices = command = ""
         if self.has_tracks:
-            notes = list(self.tracks.notes)
+            with reporting(self.progress) as tell:
+                tell("reading the tracks", 0, None)
+                notes = list(self.tracks.notes)
+                tell("counting transitions", 0, None)
             run = self._run()
             if run is None:
                 notes.append(OTHERWISE)
@@ -94,6 +98,11 @@ class Reporting(Moving):
         return headline(self.fit)[0]
 
     @property
+    def sampled(self) -> list[str]:
+        """What part of the tracks was checked, and within which walls, where nobody chose it."""
+        return [] if self.report.check is None else list(self.report.check.notes)
+
+    @property
     def who(self) -> str:
         """The animals, by the name of their file."""
         tracks = self.choices.tracks if self.choices is not None else ""
@@ -105,7 +114,10 @@ class Reporting(Moving):
             raise InputError(f"a report is a page whose name ends in .html; got {out}")
         make_folder(out.parent)
         self.spare_inputs(out)
-        write_whole(out, self.report.html().encode())
+        found = self.report
+        with reporting(self.progress) as report:
+            report("replay and page", 0, None)
+            write_whole(out, found.html().encode())
         return out
 
 
