@@ -59,10 +59,10 @@ class Smooth:
 
     Notes
     -----
-    Waves of a given order cannot follow costs that change over short lengths. Lengths are therefore
-    bounded from below, where the waves would lose more than a twentieth of an effect's variance:
-    ``shortest_length`` says where that is (8° with 18 waves, 24° with 6). Where axes act together
-    the bound is that of the axes by themselves, and finer detail than 6 waves is left out.
+    Few waves cannot follow costs that change over short lengths. Lengths are therefore bounded from
+    below, where the waves would lose more than a twentieth of an effect's variance: at 24° with 6
+    waves; with as many waves as the bins can show there is no bound. Where axes act together,
+    detail finer than 6 waves is left out.
 
     Examples
     --------
@@ -122,18 +122,14 @@ class Smooth:
         lengths = self.length if isinstance(self.length, tuple) else (self.length,) * count
         if len(lengths) != count:
             raise InputError(f"{len(lengths)} lengths for {count} axes: give one for each")
-        medians = [_length(axis, given) for axis, given in zip(space.axes, lengths, strict=True)]
         floors = [
-            shortest_length(waves, (f**2).mean(axis=0), KERNELS[self.kernel], median)
-            for (f, waves), median in zip(functions, medians, strict=True)
+            shortest_length(waves, (f**2).mean(axis=0), axis.size, KERNELS[self.kernel])
+            for axis, (f, waves) in zip(space.axes, functions, strict=True)
         ]
-        for axis, floor, median in zip(space.axes, floors, medians, strict=True):
-            if floor >= median:
-                raise InputError(
-                    f"{axis.name} has too few bins or too low an order for a length of "
-                    f"{median:g} {axis.unit}: the shortest that can be followed is {floor:.3g}; "
-                    "give a longer length, a higher order or more bins"
-                )
+        medians = [
+            _length(axis, given, floor)
+            for axis, given, floor in zip(space.axes, lengths, floors, strict=True)
+        ]
         return SmoothBasis(
             map=SomeColumnsMap.of(PerAxisMap.of(*with_one), kept),
             effect=jnp.asarray(effect),
@@ -220,20 +216,21 @@ def spectral_density(waves: Any, length: Any, smoothness: float) -> Any:
 def shortest_length(
     waves: Float[np.ndarray, " functions"],
     squares: Float[np.ndarray, " functions"],
+    bins: int,
     smoothness: float,
-    median: float,
 ) -> float:
     """The length below which functions of these frequencies lose too much of a kernel's variance.
 
     The functions would go on at the same spacing; what the missing ones would add may be a
-    twentieth of the whole.
+    twentieth of the whole. Where there are as many functions as bins can tell apart, none are
+    missing, and costs may change over any length.
     """
-    if not np.any(waves):
+    if not np.any(waves) or len(waves) >= bins - 1:
         return 0.0
     spacing = float(np.max(waves)) / len(np.unique(waves))
     further = np.max(waves) + spacing * np.arange(1, 400)
     per_wave = float(squares.sum()) / len(np.unique(waves))
-    low, high = 1e-3 * median, 10 * median
+    low, high = 1e-2 / float(np.max(waves)), 1e2 / float(np.max(waves))
     for _ in range(40):
         middle = math.sqrt(low * high)
         own = float(squares @ np.asarray(spectral_density(waves, middle, smoothness)))
@@ -285,9 +282,15 @@ def _functions(
     return matrix - matrix.mean(axis=0), frequency
 
 
-def _length(axis: Axis, given: float | None) -> float:
-    if given is not None:
-        return float(given)
-    if isinstance(axis, Circular | Folded):
-        return 60.0
-    return float(axis.widths.sum()) / 4
+def _length(axis: Axis, given: float | None, floor: float) -> float:
+    """The prior median of an axis's length, well above the shortest that can be followed."""
+    if given is None:
+        usual = 60.0 if isinstance(axis, Circular | Folded) else float(axis.widths.sum()) / 4
+        return max(usual, 1.5 * floor)
+    if given <= floor:
+        raise InputError(
+            f"smooth costs of {axis.name!r} have too low an order for a length of {given:g} "
+            f"{axis.unit}: the shortest that they can follow is {floor:.3g}; give a longer length "
+            "or a higher order"
+        )
+    return float(given)
