@@ -123,7 +123,11 @@ def test_settings_and_versions_are_inside(stored):
     with h5py.File(stored) as file:
         assert json.loads(file.attrs["versions"])["shoal"] == shoal.__version__
         model = json.loads(file.attrs["model"])
-        assert model["passive"] == {"kind": "RandomWalk", "sd": [60.0, 90.0]}
+        assert model["passive"] == {
+            "kind": "RandomWalk",
+            "sd": [60.0, 90.0],
+            "start": "anywhere",
+        }
         assert model["discount"] == 0.9
 
 
