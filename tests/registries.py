@@ -51,6 +51,7 @@ SEEN = shoal.count_transitions([[0, 1, 2, 3, 2, 1, 14, 14, 13, 0]], NUMBERED)
 
 PASSIVES = {
     "uniform": shoal.Uniform().on(TORUS),
+    "uniform by area": shoal.Uniform("area").on(MIXED),
     "walk on a circle": shoal.RandomWalk(40.0).on(CIRCLE),
     "wide walk on a circle": shoal.RandomWalk(400.0).on(CIRCLE),
     "walk on a torus": shoal.RandomWalk((60.0, 90.0)).on(TORUS),

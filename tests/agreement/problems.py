@@ -98,7 +98,7 @@ def torus(form: str) -> Problem:
     counts = simulated_counts(policy(passive, v, 1.0), 200, 100, np.random.default_rng(13))
     axes = (shoal.Circular(name, bins=SIDE) for name in ("local", "target"))
     space, prior = shoal.StateSpace(*axes), shoal.Prior(form, *PRIORS[form])
-    model = shoal.Model(space, shoal.RandomWalk(WALK_SD), prior=prior)
+    model = shoal.Model(space, shoal.RandomWalk(WALK_SD, start="centre"), prior=prior)
     return Problem(passive, np.eye(SIDE**2), counts, 1.0, form, *PRIORS[form], model)
 
 

@@ -282,9 +282,9 @@ def test_the_markov_chain_is_that_of_what_was_learned_from():
 
 
 def test_the_papers_walk_is_90_degrees_and_a_quarter_of_the_span():
-    assert paper_walk(TORUS) == shoal.RandomWalk(90.0)
-    assert paper_walk(MIXED) == shoal.RandomWalk((90.0, 1.5))
-    assert paper_walk(CIRCLE, 40.0) == shoal.RandomWalk(40.0)
+    assert paper_walk(TORUS) == shoal.RandomWalk(90.0, "centre")
+    assert paper_walk(MIXED) == shoal.RandomWalk((90.0, 1.5), "centre")
+    assert paper_walk(CIRCLE, 40.0, "anywhere") == shoal.RandomWalk(40.0)
 
 
 STEADY = np.array([-21.0, -20.0, -19.0, -20.0])

@@ -1,23 +1,26 @@
 """Each kernel against a plain loop over its definition, and bad input against its sentence."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.integrate import quad
 
 import shoal
 from registries import CIRCLE, MIXED, NUMBERED, TORUS
 from shoal.passive import MatrixDynamics, SparseDynamics, as_operator
+from shoal.states import Numbered
 
 
 def phi(x):
     return 0.5 * math.erfc(-x / math.sqrt(2))
 
 
-def test_a_wrapped_walk_sums_all_images():
+def test_the_papers_walk_starts_at_the_centre_of_its_bin():
     for sd in (20.0, 90.0, 500.0):
-        kernel = np.asarray(shoal.RandomWalk(sd).on(CIRCLE).dense())
+        kernel = np.asarray(shoal.RandomWalk(sd, start="centre").on(CIRCLE).dense())
         centres, half = CIRCLE.axes[0].centres, 15.0
         expected = np.zeros((12, 12))
         for i, start in enumerate(centres):
@@ -29,9 +32,9 @@ def test_a_wrapped_walk_sums_all_images():
         assert np.allclose(kernel, expected, atol=1e-13)
 
 
-def test_a_walk_on_an_interval_is_renormalised_at_its_ends():
-    space = shoal.StateSpace(MIXED.axes[1])
-    kernel = np.asarray(shoal.RandomWalk(1.5).on(space).dense())
+def test_where_an_end_is_no_wall_the_walk_is_that_of_animals_that_stay():
+    space = shoal.StateSpace(replace(MIXED.axes[1], walls="none"))
+    kernel = np.asarray(shoal.RandomWalk(1.5, start="centre").on(space).dense())
     edges, centres = MIXED.axes[1].edges, MIXED.axes[1].centres
     for i, start in enumerate(centres):
         mass = [phi((edges[j + 1] - start) / 1.5) - phi((edges[j] - start) / 1.5) for j in range(3)]
@@ -39,10 +42,13 @@ def test_a_walk_on_an_interval_is_renormalised_at_its_ends():
 
 
 def test_the_tails_of_a_narrow_walk_keep_their_digits():
-    kernel = np.asarray(shoal.RandomWalk(10.0).on(CIRCLE).dense())
+    kernel = np.asarray(shoal.RandomWalk(10.0, start="centre").on(CIRCLE).dense())
     assert 0 < kernel[6, 0] < 1e-60  # 180° away, nearest edge 16.5 sd
     upper = 0.5 * math.erfc(16.5 / math.sqrt(2))
     assert math.isclose(kernel[6, 0], 2 * upper, rel_tol=1e-6)
+    anywhere = np.asarray(shoal.RandomWalk(10.0).on(CIRCLE).dense())[6, 0]
+    beyond = quad(lambda t: 0.5 * math.erfc(t / math.sqrt(2)), 15, 25, epsabs=0, epsrel=1e-12)[0]
+    assert math.isclose(anywhere, 2 * beyond / 3, rel_tol=1e-8)  # bins are 3 sd wide
 
 
 def test_the_turning_mixture_is_the_papers_equation():
@@ -131,7 +137,9 @@ def test_walks_need_a_distance_and_turns_a_circle():
 
 
 def test_an_unbound_specification_and_a_stranger_are_refused_with_advice():
-    with pytest.raises(shoal.InputError, match=r"RandomWalk\(sd=90.0\)\.on\(space\)"):
+    with pytest.raises(
+        shoal.InputError, match=r"RandomWalk\(sd=90.0, start='anywhere'\)\.on\(space\)"
+    ):
         as_operator(shoal.RandomWalk(90.0))
     with pytest.raises(shoal.InputError, match="got str"):
         as_operator("random-walk")
@@ -156,10 +164,49 @@ def test_a_walk_on_a_folded_circle_is_the_walk_on_the_circle_folded(bins):
 
 
 def test_all_that_lies_beyond_an_open_end_is_in_the_last_bin():
-    shut = shoal.StateSpace(shoal.Interval("d", (0, 1, 2)))
+    shut = shoal.StateSpace(shoal.Interval("d", (0, 1, 2), walls="low"))
     wide = shoal.StateSpace(shoal.Interval("d", (0, 1, 2), beyond=True))
     far = shoal.StateSpace(shoal.Interval("d", (0, 1, 2, 400)))
     kernels = [np.asarray(shoal.RandomWalk(1.5).on(space).dense()) for space in (shut, wide, far)]
     lumped = np.stack([kernels[2][:2, 0], kernels[2][:2, 1:].sum(axis=1)], axis=1)
     assert np.allclose(kernels[1], lumped)
     assert not np.allclose(kernels[0], lumped)
+
+
+def test_uniform_dynamics_weigh_bins_by_what_they_hold():
+    folded = shoal.StateSpace(shoal.Folded("a", 12))
+    row = np.asarray(shoal.Uniform().on(folded).row(3))
+    assert np.allclose(row, np.array([1, 2, 2, 2, 2, 2, 1]) / 12)
+    space = shoal.StateSpace(shoal.Folded("a", 4), shoal.Distance((0, 1, 3)), Numbered(count=2))
+    angle = np.array([1, 2, 1]) / 4
+    for measure, distance in (
+        ("length", np.array([1, 2]) / 3),
+        ("area", np.array([1, 8]) / 9),
+        (("length", "area", "length"), np.array([1, 8]) / 9),
+    ):
+        expected = angle[:, None, None] * distance[:, None] * np.array([0.5, 0.5])
+        operator = shoal.Uniform(measure).on(space)
+        assert np.allclose(np.asarray(operator.row(5)), expected)
+    alike = shoal.Uniform("bins").on(space)
+    assert np.allclose(np.asarray(alike.row(0)), 1 / 12)
+
+
+def test_on_equal_bins_all_measures_of_length_are_one():
+    """Nothing is kept for each bin, and the program is the one it always was."""
+    for space in (TORUS, CIRCLE, NUMBERED, shoal.StateSpace(shoal.Interval.regular("x", 0, 1, 7))):
+        assert shoal.Uniform().on(space).shares == ()
+
+
+@pytest.mark.parametrize(
+    ("measure", "words"),
+    [
+        ("volume", "one of length, area, bins.*'volume'"),
+        (("length", 3), "one of length, area, bins"),
+        (("length", "area", "area"), "3 measures do not fit the 2 axes"),
+        ("area", "'north' begins at -1, below 0: use measure='length'"),
+    ],
+)
+def test_measures_that_cannot_be_are_refused(measure, words):
+    space = shoal.StateSpace(shoal.Circular("a", 4), shoal.Interval("north", (-1, 0, 1)))
+    with pytest.raises(shoal.InputError, match=words):
+        shoal.Uniform(measure).on(space)

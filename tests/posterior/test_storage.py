@@ -16,6 +16,7 @@ import shoal
 from posterior_problems import random_transitions
 from registries import BASES, MIXED, NUMBERED, TORUS, Lazy, random_graph, random_matrix
 from shoal import files
+from shoal.posterior.specification import described, restored
 
 MODELS = {
     "walk": shoal.Model(TORUS, shoal.RandomWalk((60.0, 90.0)), discount=0.9),
@@ -65,6 +66,23 @@ def test_fits_come_back_exactly(name, tmp_path):
     assert str(again.diagnostics()) == str(fit.diagnostics())
 
 
+def test_files_that_do_not_say_where_steps_start_mean_what_they_meant():
+    walk = {"kind": "RandomWalk", "sd": 60.0}
+    assert restored(walk) == shoal.RandomWalk(60.0, start="centre")
+    assert restored({"kind": "WalkMixture", "sd": 5.0}).start == "centre"
+    assert restored({"kind": "Uniform"}) == shoal.Uniform("bins")
+    axis = {"kind": "Interval", "name": "d", "edges": [0, 1, 2]}
+    assert restored(axis).walls == "none"
+    assert restored({"kind": "Distance", "edges": [0, 1, 2]}).axis.walls == "none"
+    for made in (
+        shoal.RandomWalk(60.0),
+        shoal.Uniform(("area", "length")),
+        shoal.Interval("d", (0, 1), walls="high"),
+        shoal.Speed((0, 1)),
+    ):
+        assert restored(json.loads(json.dumps(described(made)))) == made
+
+
 def test_a_nuts_fit_comes_back_with_its_convergence_figures(tmp_path):
     fit = fitted(MODELS["walk"], shoal.NUTS(warmup=60))
     again = shoal.load_fit(fit.save(tmp_path / "fit.nc"))
@@ -105,7 +123,11 @@ def test_settings_and_versions_are_inside(stored):
     with h5py.File(stored) as file:
         assert json.loads(file.attrs["versions"])["shoal"] == shoal.__version__
         model = json.loads(file.attrs["model"])
-        assert model["passive"] == {"kind": "RandomWalk", "sd": [60.0, 90.0]}
+        assert model["passive"] == {
+            "kind": "RandomWalk",
+            "sd": [60.0, 90.0],
+            "start": "anywhere",
+        }
         assert model["discount"] == 0.9
 
 

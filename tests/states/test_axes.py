@@ -75,3 +75,30 @@ def test_an_axis_without_bins_is_refused():
         shoal.Circular("local", bins=36.5)
     with pytest.raises(shoal.InputError, match="edges of axis 'd' are numbers"):
         shoal.Interval("d", 5)
+
+
+def test_an_open_end_is_no_wall_and_other_ends_are():
+    assert shoal.Interval("d", (0, 1, 2)).walls == "both"
+    assert shoal.Interval("d", (0, 1, 2), beyond=True).walls == "low"
+    with pytest.raises(
+        shoal.InputError, match="walls of axis 'd' are one of both, low, high, none"
+    ):
+        shoal.Interval("d", (0, 1, 2), walls="left")
+    with pytest.raises(shoal.InputError, match="'d' is open, so there is no wall behind it"):
+        shoal.Interval("d", (0, 1, 2), beyond=True, walls="both")
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda *edges, **more: shoal.Distance(edges, **more),
+        lambda *edges, **more: shoal.TargetDistance((0, 0), edges, **more),
+        lambda *edges, **more: shoal.WallDistance(edges, **more),
+        lambda *edges, **more: shoal.Speed(edges, **more),
+    ],
+)
+def test_what_is_never_negative_has_a_wall_at_0_and_none_above(made):
+    assert made(0, 1, 2).axis.walls == "low"
+    assert made(0, 1, 2, beyond=True).axis.walls == "low"
+    assert made(1, 2, 3).axis.walls == "none"
+    assert made(0, 1, 2, walls="both").axis.walls == "both"

@@ -43,10 +43,10 @@ def test_the_dynamics_that_moved_the_animals_are_chosen(monkeypatch):
     assert gap > 5 * error
     assert f"{gap:.3f} ± {error:.3f} better than the paper's walk" in chosen.sentence
     assert reports[-1] == ("choosing passive dynamics", 2, 2)
-    wide = choose_passive(moved(shoal.RandomWalk(90.0).on(space), space), silent)
+    wide = choose_passive(moved(shoal.RandomWalk(90.0, "centre").on(space), space), silent)
     gap, error = wide.scores["turn-coupled"].minus(wide.scores["the paper's walk"])
     assert gap < 2 * error, "independent angles are not taken for turns"
-    assert wide.passive == shoal.RandomWalk(90.0)
+    assert wide.passive == shoal.RandomWalk(90.0, "centre")
 
 
 def test_few_transitions_choose_nothing():

@@ -81,10 +81,11 @@ def couples(space: StateSpace) -> bool:
     return True
 
 
-def paper_walk(space: StateSpace, sd: float = 90.0) -> RandomWalk:
-    """The paper's 90° on angles, a quarter of the span on distances."""
+def paper_walk(space: StateSpace, sd: float = 90.0, start: str = "centre") -> RandomWalk:
+    """The paper's 90° on angles from the centres of bins, a quarter of the span on distances."""
     angles = [isinstance(axis, Circular | Folded) for axis in space.axes]
     if all(angles):
-        return RandomWalk(sd)
+        return RandomWalk(sd, start)
     pairs = zip(space.axes, angles, strict=True)
-    return RandomWalk(tuple(sd if angle else float(a.widths.sum() / 4) for a, angle in pairs))
+    sds = tuple(sd if angle else float(a.widths.sum() / 4) for a, angle in pairs)
+    return RandomWalk(sds, start)

@@ -24,8 +24,10 @@ def fit(
         str | None,
         typer.Option(
             help="auto (scored on held-out tracks), turn-coupled, walk-mixture, uniform, "
-            "random-walk:SD (one, or one for each axis; without a number the paper's 90° and a "
-            "quarter of the span of distances), turning-mixture:SD.",
+            "uniform:area (for distances to a point), random-walk:SD (one, or one for each axis; "
+            "without a number the paper's 90° and a quarter of the span of distances), "
+            "random-walk:90:centre (from the centres of bins, as in the paper), "
+            "turning-mixture:SD.",
             show_default="auto",
             autocompletion=completing.PASSIVE,
         ),

@@ -1,12 +1,14 @@
 """Equal chances of a few turns, each blurred by a normal error (eq. pbar)."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
+from jaxtyping import Float
+from scipy.special import erf, ndtr
 
 from shoal.errors import InputError
 from shoal.passive.per_axis import PerAxisDynamics
-from shoal.passive.random_walk import normalised, wrapped_step
 from shoal.states import Circular, StateSpace
 
 PAPER_TURNS = tuple(float(turn) for turn in range(-60, 61, 10))
@@ -16,6 +18,8 @@ PAPER_TURNS = tuple(float(turn) for turn in range(-60, 61, 10))
 @dataclass(frozen=True)
 class TurningMixture:
     """One of a set of turns with equal chance, plus a normal error; on each circular axis.
+
+    As in the paper, a turn starts at the centre of its bin.
 
     Parameters
     ----------
@@ -46,5 +50,29 @@ class TurningMixture:
                     f"turns need circular axes, and {axis.name!r} is not one: use a random walk"
                 )
             steps = (wrapped_step(axis, turn, self.sd) for turn in self.turns)
-            kernels.append(normalised(np.sum(list(steps), axis=0)))
+            mass = np.sum(list(steps), axis=0)
+            kernels.append(mass / mass.sum(axis=1, keepdims=True))
         return PerAxisDynamics.of(*kernels)
+
+
+def wrapped_step(axis: Circular, mean: float, sd: float) -> Float[np.ndarray, "bins bins"]:
+    """The mass that a normal step puts into each bin of a circle, all images summed."""
+    shift = axis.centres[None, :] - axis.centres[:, None] - mean
+    if sd > 2 * 360.0:  # uniform to e^−79
+        return np.full_like(shift, 1 / axis.size)
+    images = int(np.ceil(40.0 * sd / 360.0)) + 2  # ±40 sd hold all mass that doubles can show
+    half = axis.step / 2
+    total = np.zeros_like(shift)
+    for turn in range(-images, images + 1):
+        moved = shift + 360.0 * turn
+        total += normal_mass((moved - half) / sd, (moved + half) / sd)
+    return total
+
+
+def normal_mass(
+    low: Float[np.ndarray, "*shape"], high: Float[np.ndarray, "*shape"]
+) -> Float[np.ndarray, "*shape"]:
+    """Φ(high) − Φ(low), accurate in both tails and for steps much wider than a bin."""
+    tails = np.where(low > 0, ndtr(-low) - ndtr(-high), ndtr(high) - ndtr(low))
+    middle = 0.5 * (erf(high / math.sqrt(2)) - erf(low / math.sqrt(2)))
+    return np.where(np.maximum(np.abs(low), np.abs(high)) < 1, middle, tails)

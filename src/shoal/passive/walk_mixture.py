@@ -3,12 +3,10 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-import jax.numpy as jnp
-
 from shoal.passive.estimating import estimated
 from shoal.passive.family import built
 from shoal.passive.per_axis import PerAxisDynamics
-from shoal.passive.steps import mixed_steps
+from shoal.passive.steps import check_start, floored, mixed_steps
 from shoal.passive.unknown import SHARE, Parameter, Unknown, parameter, per_axis
 from shoal.states import Axis, Circular, Folded, StateSpace
 
@@ -27,11 +25,19 @@ class WalkMixture:
         learned, around 10° and 60° or a twentieth and a quarter of an interval.
     share
         Of the wide steps.
+    start
+        Where in its bin a step starts: ``"anywhere"`` with equal chance, so that standard
+        deviations are in the axis's unit whatever the bins; or at its ``"centre"``.
     """
 
     sd: Any = None
     wide: Any = None
     share: Any = SHARED
+    start: str = "anywhere"
+
+    def __post_init__(self) -> None:
+        """Check the start."""
+        check_start(self.start)
 
     def on(self, space: StateSpace) -> PerAxisDynamics:
         """The operator on a state space, where all numbers are known."""
@@ -57,8 +63,8 @@ class WalkMixture:
         """The operator with these values."""
         kernels = []
         for n, axis in enumerate(space.axes):
-            sd, wide, share = (jnp.asarray(values[field, n]) for field in FIELDS)
-            kernels.append(mixed_steps(axis, sd, wide, share))
+            sd, wide, share = (values[field, n] for field in FIELDS)
+            kernels.append(floored(mixed_steps(axis, sd, wide, share, self.start)))
         return PerAxisDynamics.of(*kernels)
 
     def estimate(self, transitions: Any) -> "WalkMixture":
@@ -71,10 +77,9 @@ class WalkMixture:
 
     def known(self, space: StateSpace, values: dict[Any, float]) -> "WalkMixture":
         """The same with these numbers."""
-        return replace(
-            self,
-            **{name: tuple(values[name, n] for n in range(len(space.axes))) for name in FIELDS},
-        )
+        axes = range(len(space.axes))
+        numbers: dict[str, Any] = {name: tuple(values[name, n] for n in axes) for name in FIELDS}
+        return replace(self, **numbers)
 
 
 def _guesses(axis: Axis) -> dict[str, Unknown]:

@@ -279,7 +279,7 @@ def _note_data(
     if isinstance(fit.model.passive, Uniform) and isinstance(fit.model.basis, Identity):
         notes.append(
             "With uniform passive dynamics and the identity basis the estimate is nothing but "
-            "shrunken −log arrivals."
+            "shrunken −log arrivals, relative to the size of each bin."
         )
 
 

@@ -69,6 +69,15 @@ KNOWN: dict[str, type] = {
 }
 
 
+MEASURED = ("Interval", "Distance", "TargetDistance", "WallDistance", "Speed")
+BEFORE: dict[str, dict[str, str]] = {
+    **{kind: {"walls": "none"} for kind in MEASURED},
+    "RandomWalk": {"start": "centre"},
+    "WalkMixture": {"start": "centre"},
+    "Uniform": {"measure": "bins"},
+}
+"""What files meant that were written before they could say so."""
+
 INSIDE = (Rectangle, Circle, Periodic, Unknown)
 """Specifications that stand inside others."""
 
@@ -133,7 +142,7 @@ def restored(description: Any) -> Any:
         return Unreadable(str(values.get("words")))
     if kind not in KNOWN:
         raise InputError(f"unknown kind of specification {kind!r}")
-    tidy = {name: _tidy(value) for name, value in values.items()}
+    tidy = BEFORE.get(kind, {}) | {name: _tidy(value) for name, value in values.items()}
     try:
         return KNOWN[kind](**tidy)
     except TypeError as error:

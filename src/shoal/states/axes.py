@@ -1,7 +1,7 @@
 """One perceived quantity cut into bins: around a circle, along an interval, or plainly numbered."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,9 @@ RESERVED = frozenset(
     }
 )
 """Names that results use for themselves."""
+
+WALLS = ("both", "low", "high", "none")
+"""The ends of an interval that nothing can pass."""
 
 
 class Axis(ABC):
@@ -193,12 +196,18 @@ class Interval(Axis):
         For axis labels.
     beyond
         Whether the last bin also holds what lies beyond its upper edge.
+    walls
+        Which ends nothing can pass: ``"both"``, ``"low"``, ``"high"`` or ``"none"``. Passive steps
+        turn back at a wall. At an end that is no wall values beyond it are left out, and passive
+        steps are those of animals that stay. An open last bin has no wall; by default all other
+        ends are walls.
     """
 
     name: str
     edges: Any
     unit: str = ""
     beyond: bool = False
+    walls: Any = None
 
     def __post_init__(self) -> None:
         """Check the name and the edges."""
@@ -215,6 +224,29 @@ class Interval(Axis):
             raise InputError(
                 f"axis {self.name!r} needs two or more finite, increasing edges, got {edges}"
             )
+        if self.walls is None:
+            object.__setattr__(self, "walls", "low" if self.beyond else "both")
+        if self.walls not in WALLS:
+            raise InputError(
+                f"the walls of axis {self.name!r} are one of {', '.join(WALLS)}; got {self.walls!r}"
+            )
+        if self.beyond and self.walls in ("high", "both"):
+            raise InputError(
+                f"the last bin of axis {self.name!r} is open, so there is no wall behind it: its "
+                f"walls are 'low' or 'none', got {self.walls!r}"
+            )
+
+    @classmethod
+    def from_zero(
+        cls, name: str, edges: Any, unit: str = "", beyond: bool = False, walls: Any = None
+    ) -> "Interval":
+        """Of a quantity that is never negative: where it begins at 0, that end is a wall.
+
+        Its upper end is none unless ``walls`` says so: values beyond it are left out, or are in an
+        open last bin.
+        """
+        axis = cls(name, edges, unit, beyond, "none" if walls is None else walls)
+        return replace(axis, walls="low") if walls is None and axis.edges[0] == 0 else axis
 
     @classmethod
     def regular(cls, name: str, low: float, high: float, bins: int, unit: str = "") -> "Interval":

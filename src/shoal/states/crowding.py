@@ -40,7 +40,7 @@ class NeighboursWithin:
     def axis(self) -> Interval:
         """The axis it is measured on: a bin for each number."""
         edges = tuple(np.arange(self.most + 2) - 0.5)
-        return Interval("neighbours", edges, f"within {self.radius:g}")
+        return Interval("neighbours", edges, f"within {self.radius:g}", beyond=True)
 
     def values(self, scene: Scene) -> PerAnimal:
         """Numbers, at most ``most``; NaN where the animal is not seen."""

@@ -83,12 +83,16 @@ class Distance:
         For axis labels.
     beyond
         Whether the last bin also holds what lies beyond its upper edge.
+    walls
+        Of the axis: ``"both"``, ``"low"``, ``"high"`` or ``"none"`` (see ``Interval``). By default
+        an end at 0 is a wall and the upper end is none.
     """
 
     edges: Any
     towards: str = "neighbour"
     unit: str = ""
     beyond: bool = False
+    walls: Any = None
     social: ClassVar[bool] = True
     turn: ClassVar[int] = 0
 
@@ -100,7 +104,9 @@ class Distance:
     @property
     def axis(self) -> Interval:
         """The axis it is measured on."""
-        return Interval(f"{self.towards}_distance", self.edges, self.unit, self.beyond)
+        return Interval.from_zero(
+            f"{self.towards}_distance", self.edges, self.unit, self.beyond, self.walls
+        )
 
     def values(self, scene: Scene) -> PerAnimal:
         """Distances, in the unit of the tracks."""
@@ -158,6 +164,9 @@ class TargetDistance:
         Whether the last bin also holds what lies beyond its upper edge.
     name
         Of the axis.
+    walls
+        Of the axis: ``"both"``, ``"low"``, ``"high"`` or ``"none"`` (see ``Interval``). By default
+        an end at 0 is a wall and the upper end is none.
     """
 
     target: Any
@@ -165,6 +174,7 @@ class TargetDistance:
     unit: str = ""
     beyond: bool = False
     name: str = "target_distance"
+    walls: Any = None
     turn: ClassVar[int] = 0
 
     def __post_init__(self) -> None:
@@ -175,7 +185,7 @@ class TargetDistance:
     @property
     def axis(self) -> Interval:
         """The axis it is measured on."""
-        return Interval(self.name, self.edges, self.unit, self.beyond)
+        return Interval.from_zero(self.name, self.edges, self.unit, self.beyond, self.walls)
 
     def values(self, scene: Scene) -> PerAnimal:
         """Distances, in the unit of the tracks."""
@@ -200,12 +210,16 @@ class WallDistance:
         For axis labels.
     beyond
         Whether the last bin also holds what lies beyond its upper edge.
+    walls
+        Of the axis: ``"both"``, ``"low"``, ``"high"`` or ``"none"`` (see ``Interval``). By default
+        an end at 0 is a wall and the upper end is none.
     """
 
     edges: Any
     arena: Arena | None = None
     unit: str = ""
     beyond: bool = False
+    walls: Any = None
     turn: ClassVar[int] = 0
 
     def __post_init__(self) -> None:
@@ -215,7 +229,7 @@ class WallDistance:
     @property
     def axis(self) -> Interval:
         """The axis it is measured on."""
-        return Interval("wall_distance", self.edges, self.unit, self.beyond)
+        return Interval.from_zero("wall_distance", self.edges, self.unit, self.beyond, self.walls)
 
     def values(self, scene: Scene) -> PerAnimal:
         """Distances, in the unit of the tracks; NaN outside."""

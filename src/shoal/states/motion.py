@@ -26,12 +26,16 @@ class Speed:
         For axis labels.
     beyond
         Whether the last bin also holds what lies beyond its upper edge.
+    walls
+        Of the axis: ``"both"``, ``"low"``, ``"high"`` or ``"none"`` (see ``Interval``). By default
+        an end at 0 is a wall and the upper end is none.
     """
 
     edges: Any
     frames: int = 1
     unit: str = ""
     beyond: bool = False
+    walls: Any = None
     turn: ClassVar[int] = 0
 
     def __post_init__(self) -> None:
@@ -43,7 +47,7 @@ class Speed:
     @property
     def axis(self) -> Interval:
         """The axis it is measured on."""
-        return Interval("speed", self.edges, self.unit, self.beyond)
+        return Interval.from_zero("speed", self.edges, self.unit, self.beyond, self.walls)
 
     @property
     def after(self) -> int:

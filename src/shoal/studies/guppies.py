@@ -62,8 +62,8 @@ class GuppySettings:
 
     @property
     def passives(self) -> dict[str, Any]:
-        """Discrete uniform, and an independent normal walk in both angles."""
-        return {"uniform": Uniform(), "walk": RandomWalk(self.walk)}
+        """Discrete uniform, and a normal walk from bin centres in both angles."""
+        return {"uniform": Uniform(), "walk": RandomWalk(self.walk, start="centre")}
 
 
 # -- 4.1 the models: two bases, two passive dynamics ---------------------------------------------

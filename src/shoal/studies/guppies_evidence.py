@@ -130,7 +130,8 @@ def one_experiment_at_a_time(
     for number, part in enumerate(tank.tracks, 1):
         report("one experiment at a time", number, experiments)
         counts = count_transitions(_first(part, frames), space)
-        model = Model(space, RandomWalk(walk), Bisquare(resolutions, circular=False))
+        passive = RandomWalk(walk, start="centre")
+        model = Model(space, passive, Bisquare(resolutions, circular=False))
         fit = model.fit(counts, "map", chains=1, draws=1, seed=seed, progress=False)
         for axis, aim in aims.items():
             curve = marginal(fit.cost_to_go, axis, fit.arrivals).values.ravel()

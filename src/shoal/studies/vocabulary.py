@@ -9,11 +9,11 @@ FEATURES = {
     "target": "direction to --target minus own heading; bins, absolute",
     "neighbour-bearing": "direction to the nearest neighbour minus own heading; bins, absolute",
     "centroid-bearing": "direction to the centroid of the others minus own heading; bins, absolute",
-    "neighbour-distance": "distance to the nearest neighbour; bins, max, edges",
-    "centroid-distance": "distance to the centroid of the others; bins, max, edges",
-    "target-distance": "distance to --target; bins, max, edges",
-    "wall-distance": "distance to the wall of the --arena; bins, max, edges",
-    "speed": "displacement over time; bins, max, edges, frames",
+    "neighbour-distance": "distance to the nearest neighbour; bins, max, edges, walls",
+    "centroid-distance": "distance to the centroid of the others; bins, max, edges, walls",
+    "target-distance": "distance to --target; bins, max, edges, walls",
+    "wall-distance": "distance to the wall of the --arena; bins, max, edges, walls",
+    "speed": "displacement over time; bins, max, edges, walls, frames",
     "turning": "turn since the frame before; bins, absolute",
     "neighbours": "number of others within radius; radius, most",
 }
@@ -23,9 +23,9 @@ PASSIVE = {
     "auto": "scored on held-out tracks",
     "turn-coupled": "one turn moves every angle",
     "walk-mixture": "a walk of two learned sds",
-    "random-walk": "the paper's walk; random-walk:SD",
+    "random-walk": "normal steps; random-walk:SD, random-walk:90:centre as in the paper",
     "turning-mixture": "turns of the flock; turning-mixture:SD",
-    "uniform": "every state alike",
+    "uniform": "every place alike; uniform:area for distances to a point",
 }
 BASES = {
     "smooth": "a Gaussian process; smooth:ORDER",

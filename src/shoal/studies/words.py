@@ -69,7 +69,7 @@ def feature_of(
             raise InputError(f"{word!r} needs a radius, for example neighbours:radius=5")
         made = NeighboursWithin(options["radius"], options.get("most", 8))
     elif name in FEATURES:
-        allowed = {"bins", "max", "edges"} | ({"frames"} if name == "speed" else set())
+        allowed = {"bins", "max", "edges", "walls"} | ({"frames"} if name == "speed" else set())
         made = _measured(name, word, options, target, arena, unit, scenes)
     else:
         raise InputError(f"there is no feature {name!r}; there are {', '.join(FEATURES)}")
@@ -92,12 +92,17 @@ def _measured(
     scenes: Callable[[], Sequence[Scene]],
 ) -> Any:
     """A feature on an interval."""
+    walls = options.get("walls")
     makers: dict[str, Callable[[Any, bool], Any]] = {
-        "neighbour-distance": lambda e, b: Distance(e, "neighbour", unit, b),
-        "centroid-distance": lambda e, b: Distance(e, "centroid", unit, b),
-        "target-distance": lambda e, b: TargetDistance(_needed(target, word), e, unit, b),
-        "wall-distance": lambda e, b: WallDistance(e, arena, unit, b),
-        "speed": lambda e, b: Speed(e, options.get("frames", 1), _speed_unit(unit, scenes), b),
+        "neighbour-distance": lambda e, b: Distance(e, "neighbour", unit, b, walls),
+        "centroid-distance": lambda e, b: Distance(e, "centroid", unit, b, walls),
+        "target-distance": lambda e, b: TargetDistance(
+            _needed(target, word), e, unit, b, walls=walls
+        ),
+        "wall-distance": lambda e, b: WallDistance(e, arena, unit, b, walls),
+        "speed": lambda e, b: Speed(
+            e, options.get("frames", 1), _speed_unit(unit, scenes), b, walls
+        ),
     }
     if "edges" in options:
         return makers[name](options["edges"], False)
@@ -232,16 +237,18 @@ def lag_of(words: int | str) -> int | str:
 def passive_of(words: str, space: StateSpace) -> Any:
     """Passive dynamics such as ``turn-coupled``, ``walk-mixture`` or ``random-walk:90,5``.
 
-    Others are ``turn-coupled:normals``, ``turn-coupled:von-mises``, ``uniform`` and
+    Others are ``turn-coupled:normals``, ``turn-coupled:von-mises``, ``uniform``, ``uniform:area``,
+    ``uniform:length,area``, ``random-walk:90:centre`` as in the paper, ``walk-mixture:centre`` and
     ``turning-mixture:10``.
     """
     kind, _, rest = words.partition(":")
-    if kind == "uniform" and not rest:
-        return Uniform()
+    if kind == "uniform":
+        measures = tuple(rest.split(",")) if rest else ("length",)
+        return Uniform(measures if len(measures) > 1 else measures[0])
     if kind == "turn-coupled":
         return TurnCoupled(rest or "cauchy")
-    if kind == "walk-mixture" and not rest:
-        return WalkMixture()
+    if kind == "walk-mixture":
+        return WalkMixture(start=rest or "anywhere")
     if kind == "turning-mixture":
         given = _numbers(rest, words) if rest else [10.0]
         if len(given) > 1:
@@ -252,14 +259,16 @@ def passive_of(words: str, space: StateSpace) -> Any:
             "passive dynamics are auto, turn-coupled, walk-mixture, uniform, random-walk:SD or "
             f"turning-mixture; got {words!r}"
         )
-    given = _numbers(rest, words) if rest else [90.0]
-    if rest and len(given) == len(space.axes):
-        return RandomWalk(tuple(given) if len(given) > 1 else given[0])
+    sds, _, start = rest.partition(":")
+    start = start or "anywhere"
+    given = _numbers(sds, words) if sds else [90.0]
+    if sds and len(given) == len(space.axes):
+        return RandomWalk(tuple(given) if len(given) > 1 else given[0], start)
     if len(given) > 1:
         raise InputError(
             f"{words!r} has {len(given)} standard deviations for the axes {list(space.names)}"
         )
-    return paper_walk(space, given[0])
+    return paper_walk(space, given[0], start)
 
 
 def basis_of(words: str) -> Any:
@@ -302,6 +311,8 @@ def _option(part: str, word: str) -> tuple[str, Any]:
         if name not in ("absolute", "others"):
             raise InputError(f"{word!r}: {name} needs a value, such as {name}=5")
         return name, True
+    if name == "walls":
+        return name, value
     if name == "edges":
         return name, tuple(_numbers(value.replace("/", ","), word))
     try:
