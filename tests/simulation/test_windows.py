@@ -83,6 +83,7 @@ def test_the_hull_holds_every_place_and_leaves_known_walls_alone():
     assert hull(line).holds(line.positions).all()
     milling = shoal.Tracks.from_arrays(np.sin(np.linspace(0, 20, 40))[:, None, None] + places / 99)
     assert Surroundings(arena="auto").around(milling).arena == hull(milling)
-    assert Surroundings(arena="auto").around(tracks).arena is None  # they travel
+    on_their_way = shoal.Tracks.from_arrays(places + 3.0 * np.arange(40)[:, None, None])
+    assert Surroundings(arena="auto").around(on_their_way).arena is None
     with pytest.raises(shoal.InputError, match="'hull' or 'none'"):
         Surroundings(arena="box")

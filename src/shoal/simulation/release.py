@@ -195,7 +195,7 @@ def travels(tracks: Tracks) -> bool:
     """Whether a group crosses the rectangle around it once, rather than staying in it.
 
     Then most animals end far from where they began (0.6 of its longer side), and their paths are
-    less than three times as long as that side.
+    less than twice as long as that side.
     """
     who = [tracks.individuals.index(name) for name in tracks.members]
     box, net, path = hull(tracks), [], []
@@ -206,4 +206,4 @@ def travels(tracks: Tracks) -> bool:
         if len(places) > 1:
             net.append(np.hypot(*(places[-1] - places[0])))
             path.append(np.hypot(*np.diff(places, axis=0).T).sum())
-    return bool(net) and bool(np.median(net) > 0.6 * side and np.median(path) < 3 * side)
+    return bool(net) and bool(np.median(net) > 0.6 * side and np.median(path) < 2 * side)
