@@ -31,7 +31,7 @@ class Unknown:
     --------
     >>> import shoal
     >>> shoal.RandomWalk(sd=shoal.Unknown(20.0, factor=3.0))
-    RandomWalk(sd=Unknown(median=20.0, factor=3.0))
+    RandomWalk(sd=Unknown(median=20.0, factor=3.0), start='anywhere')
     """
 
     median: Any
