@@ -129,7 +129,8 @@ def test_a_comparison_is_numbers(fitted, tmp_path, monkeypatch):
     words = ("compare", folder / "fish.csv", *SMALL[:4], "--method", "map")
     found = documented(
         spoken(*words, "--out", tmp_path / "c.csv", "--json"), *READ, "lag", "held_out", "models",
-        "best", "costs_gain", "sentence", "files",
+        "best", "can_be_best", "simplest_not_clearly_worse", "cautions", "costs_gain",
+        "sentence", "files",
     )  # fmt: skip
     bits = {model["model"]: model["bits"] for model in found["models"]}
     assert bits["uniform"] == pytest.approx(-np.log2(36))

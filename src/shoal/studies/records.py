@@ -104,7 +104,7 @@ def compared(run: CompareRun, written: Mapping[str, Path]) -> dict[str, Any]:
         "best": found.best.name,
         "can_be_best": [entry.name for entry in found.contenders],
         "simplest_not_clearly_worse": found.simplest.name,
-        "warnings": found.warnings(),
+        "cautions": found.warnings(),
         "costs_gain": [
             {"model": name, "bits": gain, "standard_error": error}
             for name, gain, error in found.costs_pay()
