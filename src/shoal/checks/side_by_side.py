@@ -26,8 +26,6 @@ from shoal.tracks.splitting import listed
 ALONE = "Standard errors take every transition for independent of the others and are too small."
 FEW_BLOCKS = 8
 """Blocks below which it is said that standard errors are poorly known."""
-IMPORTANCE_ESS = 100
-"""Draws that importance weights must be worth, at the least."""
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 Part = tuple[Transitions, Any]
 """What to learn from, and what to score: transitions, or several as blocks."""
@@ -79,7 +77,7 @@ class Entry:
         found = {
             "not converged": not self.converged,
             f"k̂ {self.pareto_k:.2f}": self.pareto_k > PARETO_K,
-            f"worth {self.importance_ess:.0f} draws": self.importance_ess < IMPORTANCE_ESS,
+            f"worth {self.importance_ess:.0f} draws": self.importance_ess < ESS,
             f"R-hat {self.r_hat:.3f}": self.r_hat > R_HAT,
             f"{self.effective_draws:.0f} effective draws": self.effective_draws < ESS,
             f"{self.divergences} divergences": self.divergences > 0,
