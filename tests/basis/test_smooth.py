@@ -103,3 +103,32 @@ def test_longer_lengths_are_smoother():
 def test_what_cannot_be_is_refused(make, words):
     with pytest.raises(shoal.InputError, match=words):
         make()
+
+
+def matern(apart, length):
+    ratio = np.sqrt(5) * apart / length
+    return (1 + ratio + ratio**2 / 3) * np.exp(-ratio)
+
+
+def test_waves_follow_every_length_that_they_allow():
+    """The correlation of neighbours is the wrapped kernel's, less its mean over the circle."""
+    space = shoal.StateSpace(shoal.Circular("angle", bins=36))
+    laps = 360.0 * np.arange(-3, 4)
+    for order, lengths in ((None, (12.0, 15.0, 30.0)), (6, (26.0, 40.0))):
+        for length in lengths:
+            basis = Smooth(order=order, length=length).scaled(space)
+            found = prior_covariance(basis, jnp.zeros(2))
+            kernel = matern(np.abs(np.arange(36)[:, None] * 10.0 + laps), length).sum(axis=1)
+            kernel = kernel - kernel.mean()
+            assert found[0, 1] / found[0, 0] == pytest.approx(kernel[1] / kernel[0], abs=0.035)
+
+
+def test_lengths_that_few_waves_cannot_follow_are_excluded():
+    space = shoal.StateSpace(shoal.Circular("angle", bins=36))
+    basis = Smooth(order=6).scaled(space)
+    shortest = float(basis.values(jnp.array([0.0, -8.0]))[1])
+    assert shortest == pytest.approx(basis.floors[0], rel=0.01)
+    assert 20.0 < shortest < 30.0
+    assert Smooth().scaled(space).floors == (0.0,), "all that the bins can show"
+    with pytest.raises(shoal.InputError, match=r"length of 15 °: the shortest .* is 23.8"):
+        Smooth(order=6, length=15.0).scaled(space)

@@ -179,3 +179,22 @@ def test_unknowns_cannot_be_bound_to_a_space():
         shoal.TurnCoupled().on(ANGLES)
     with pytest.raises(shoal.InputError, match="a turn is one of"):
         shoal.TurnCoupled("levy")
+
+
+@pytest.mark.parametrize(
+    ("turn", "learned"),
+    [
+        ("cauchy", ["turn spread", "noise of local misalignment"]),
+        ("von-mises", ["turn spread", "tails of local misalignment"]),
+    ],
+)
+def test_a_single_angle_has_no_error_that_could_not_be_told_from_turns(turn, learned):
+    space = shoal.StateSpace(shoal.LocalMisalignment(include_self=False))
+    parts = shoal.TurnCoupled(turn=turn).parameters(space)
+    assert [part.name for part in parts if part.unknown] == learned
+    two = shoal.StateSpace(
+        shoal.LocalMisalignment(include_self=False), shoal.TargetMisalignment((0.0, 0.0))
+    )
+    assert sum(part.unknown for part in shoal.TurnCoupled(turn=turn).parameters(two)) == 5
+    given = shoal.TurnCoupled(turn=turn, noise=2.0, tails=1.0).parameters(space)
+    assert [part.given for part in given if part.field in ("noise", "tails")] == [2.0, 1.0]

@@ -1,5 +1,7 @@
 """Bad data gets its sentence; good data its words and numbers."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -117,6 +119,33 @@ def test_a_sound_run_is_trusted_and_each_fault_is_named():
         assert not diagnostics.trusted
         assert len(diagnostics.failures) == 1
         assert words in diagnostics.failures[0]
+    diverged = spoiled(fit, "sample_stats", diverging=~stats["diverging"])
+    assert "--target-acceptance 0.95" in str(diagnose(diverged))
+    settings = json.loads(diverged.data.attrs["settings"]) | {"target_acceptance": 0.95}
+    diverged.data.attrs["settings"] = json.dumps(settings)
+    assert "--target-acceptance" not in str(diagnose(diverged)), "it was followed"
+    assert "A higher target acceptance did not help" in str(diagnose(diverged))
+
+
+def test_only_weighted_draws_are_certified():
+    fit = fitted("laplace", draws=100)
+    assert fit.facts["reweighted"]
+    assert fit.diagnostics().trusted, str(fit.diagnostics())
+    numbers = fit.diagnostics().numbers
+    assert numbers["importance_ess"] > 400
+    assert fit.summary()["ess_bulk"].max() <= numbers["importance_ess"]
+    facts = fit.facts
+    for change, words in (
+        ({"pareto_k": 0.9}, "so its draws could not be corrected"),
+        ({"importance_ess": 100.0}, "worth 100 independent ones"),
+    ):
+        fit.data.attrs["facts"] = json.dumps(facts | change)
+        assert words in str(fit.diagnostics())
+        assert "--method nuts" in str(fit.diagnostics())
+    least = int(fit.arrivals.values[fit.arrivals.values > 0].min())
+    fit.data.attrs["facts"] = json.dumps(facts | {"pareto_k": 0.9})
+    blamed = "rarely visited states" in str(fit.diagnostics())
+    assert blamed == (least < 20)
 
 
 def test_too_few_draws_are_noticed_without_help():

@@ -338,3 +338,27 @@ def test_an_interrupted_run_stops_within_a_chunk():
             transitions, shoal.NUTS(warmup=100), chains=2, draws=100_000, progress=interrupt
         )
     assert max(reports) < 1000
+
+
+def test_mean_field_sds_are_those_of_the_exact_optimum_where_functions_overlap():
+    """There sd⁻² is the expected curvature, which a normal likelihood has everywhere alike."""
+    space = shoal.StateSpace(shoal.Circular("angle", bins=12))
+    walk, basis = shoal.RandomWalk(60.0), shoal.Gaussian(every=1, width=90.0)
+    dense = np.asarray(walk.on(space).dense())
+    rng = np.random.default_rng(1)
+    left = np.full(12, 2000)
+    pairs = np.stack([rng.multinomial(n, row) for n, row in zip(left, dense, strict=True)])
+    counts = shoal.Transitions.from_matrix(pairs, space)
+    model = shoal.Model(space, walk, basis, prior=shoal.Prior("fixed", value=1.0))
+    fit = model.fit(counts, "advi", draws=2500, seed=1)
+    found = fit.data["posterior"].to_dataset()["coefficients"].values.reshape(10_000, -1)
+    x = np.asarray(basis.on(space).dense())
+    v = fit.sampled.values.mean(axis=(0, 1))
+    policy = dense * np.exp(-v)
+    policy /= policy.sum(axis=1, keepdims=True)
+    curvature = (left @ policy) @ x**2 - left @ (policy @ x) ** 2 + 1.0
+    ratio = found.std(axis=0) * np.sqrt(curvature)
+    # the error that it states, and that of an sd of 10,000 draws, four times over
+    error = fit.facts["sd_error"] + 1 / np.sqrt(20_000)
+    assert error < 0.03
+    assert np.abs(ratio - 1).max() < 4 * error

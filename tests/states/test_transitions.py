@@ -105,3 +105,28 @@ def test_a_pair_that_mirrors_itself_is_warned_of_once():
     assert np.array_equal(counts.arrivals[1:], counts.arrivals[:0:-1])  # a mirror image, indeed
     both = shoal.StateSpace(shoal.LocalMisalignment(bins=9), shoal.Bearing("neighbour", bins=8))
     shoal.count_transitions(pairs, both)  # without a word
+
+
+@pytest.mark.parametrize("lag", [1, 5])
+def test_scores_of_transitions_at_a_lag_vary_as_the_likelihood_says(lag):
+    """Walkers that prefer nothing: squared scores over their variance are χ² in the mean.
+
+    Transitions that overlapped would vary five times as much at a lag of 5.
+    """
+    rng = np.random.default_rng(lag)
+    space = shoal.StateSpace(shoal.Circular("a", bins=36))
+    passive = np.asarray(shoal.RandomWalk(10.0 * np.sqrt(lag)).on(space).dense())
+    angle = np.deg2rad(space.axes[0].centres)
+    waves = np.column_stack([np.cos(angle), np.sin(angle)])
+    found = []
+    for _ in range(150):
+        steps = rng.normal(0.0, 10.0, (10, 601))
+        steps[:, 0] = rng.uniform(0.0, 360.0, 10)
+        states = np.floor((np.cumsum(steps, axis=1) + 185.0) / 10.0).astype(int) % 36
+        counts = shoal.count_transitions(list(states), space, lag=lag)
+        left, ahead = counts.departures, passive @ waves
+        score = counts.arrivals @ waves - left @ ahead
+        spread = (waves.T * (left @ passive)) @ waves - (ahead.T * left) @ ahead
+        found.append(score @ np.linalg.solve(spread, score) / 2)
+    # the mean of χ² with 2 degrees of freedom, halved: 1 ± 1/√sets
+    assert abs(np.mean(found) - 1) < 4 / np.sqrt(150)

@@ -10,6 +10,7 @@ from handmade import turning_space, walked
 from registries import CIRCLE, FOLDED, NUMBERED
 from shoal.posterior import Score
 from shoal.states import Transitions
+from shoal.states.recipe import Counting
 from shoal.studies import choosing
 from shoal.studies.choosing import LAGS, candidates_on, choose_lag, choose_passive, split_of
 
@@ -190,3 +191,57 @@ def test_one_group_held_out_has_no_error_to_speak_of(monkeypatch):
     monkeypatch.setattr(Score, "minus", lambda *_: (0.4, float("nan")))
     sentence = choose_passive(counts, silent).sentence
     assert "0.400 better than" in sentence and "nan" not in sentence
+
+
+def told(space, gaps, error):
+    """Scores whose differences to the first have this standard error, in blocks of ten."""
+    wobble = error * 2 * np.sqrt(3) / 2 * np.array([1.0, -1.0, 1.0, -1.0])
+    return {
+        name: Score(10 * (-2.0 - gap + wobble * bool(place)), np.full(4, 10.0))
+        for place, (name, gap) in enumerate(gaps.items())
+    }
+
+
+@pytest.mark.parametrize(
+    ("gaps", "error", "chosen"),
+    [
+        ({"turn-coupled": 0.0, "a walk of learned sd": 0.007}, 0.011, "a walk of learned sd"),
+        ({"turn-coupled": 0.0, "a walk of learned sd": 0.5}, 0.011, "turn-coupled"),
+        ({"turn-coupled": 0.0, "the paper's walk": 0.001}, 0.011, "turn-coupled"),
+        ({"the paper's walk": 0.0, "a walk of learned sd": 0.001}, 0.011, "the paper's walk"),
+    ],
+)
+def test_of_dynamics_that_score_alike_the_simplest_is_taken(gaps, error, chosen):
+    space = turning_space()
+    scores, candidates = told(space, gaps, error), candidates_on(space)
+    passive, sentence = choosing._simplest(candidates, scores, space, "the first frames")
+    assert passive == candidates[chosen]
+    assert sentence.startswith(f"{chosen}: ")
+    best = next(iter(gaps))
+    assert ("that could be chance" in sentence) == (chosen != best)
+
+
+def turning(sd, seed=1, frames=800):
+    """Five animals that turn by so much a frame, each for itself."""
+    rng = np.random.default_rng(seed)
+    heading = np.deg2rad(np.cumsum(rng.normal(0, sd, (frames, 5)), axis=0))
+    steps = np.stack([np.cos(heading), np.sin(heading)], axis=-1)
+    return shoal.Tracks.from_arrays(np.cumsum(steps, axis=0), fps=10.0)
+
+
+def test_frames_are_left_out_until_angles_move_by_half_a_bin():
+    space = shoal.StateSpace(shoal.LocalMisalignment(include_self=False))
+    recipe = Counting(space)
+    slow = turning(3.0, frames=3000)
+    found = choosing.choose_thinning([slow], recipe)
+    before = LAGS[LAGS.index(found.every) - 1]
+    width = space.axes[0].widths[0]
+    for every, least, most in ((found.every, 0.5, 2.0), (before, 0.0, 0.5)):
+        x = space.parts[0].values(recipe.scene(slow.thin(every)))
+        change = np.abs((np.diff(x, axis=0) + 180) % 360 - 180)
+        assert least <= np.nanmedian(change) / width < most
+    assert found.sentence.startswith(f"1 in {found.every}: ")
+    fast = choosing.choose_thinning([turning(20.0)], recipe)
+    assert (fast.every, fast.sentence) == (1, "")
+    short = choosing.choose_thinning([turning(3.0, frames=60)], recipe)
+    assert short.every == 1, "too few would be left"

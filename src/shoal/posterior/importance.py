@@ -55,9 +55,9 @@ def weigh(
     unusable = Weighing(np.full(count, 1 / max(count, 1)), float("inf"), 0.0)
     if count < FEWEST or not np.all(np.isfinite(ratios[~impossible])) or impossible.all():
         return unusable
-    highest = ratios[~impossible].max()
-    if np.ptp(ratios[~impossible]) < 1e-8 and not impossible.any():
-        return Weighing(np.full(count, 1 / count), 0.0, float(count))
+    highest, possible = ratios[~impossible].max(), float((~impossible).sum())
+    if np.ptp(ratios[~impossible]) < 1e-8:
+        return Weighing(~impossible / possible, 0.0, possible)
     from arviz_stats.base.array import array_stats  # noqa: PLC0415  (slow to load)
 
     # arviz takes the ratios with their sign turned
