@@ -52,7 +52,7 @@ def beside_nuts(model: Any, counts: Any, label: str) -> None:
     begun = time.perf_counter()
     quick = model.fit(counts, "laplace", chains=4, draws=2500, seed=1, progress=False)
     seconds = time.perf_counter() - begun
-    exact = model.fit(counts, "nuts", chains=4, draws=2500, seed=1, progress=False)
+    exact = model.fit(counts, "nuts", chains=4, draws=5000, seed=2, progress=False)
     a, b = opposed(quick), opposed(exact)
     facts, trusted = quick.facts, quick.diagnostics().trusted
     print(

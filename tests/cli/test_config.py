@@ -61,7 +61,7 @@ def test_a_film_takes_its_choices_from_a_file(fitted, tmp_path):
 
 WRONG = {
     "simulate": ("speed = 3", "speed is str; got 3"),
-    "predict": ("replicates = '40'", "replicates is int, such as 200; got '40'"),
+    "predict": ("replicates = '40'", "replicates is int; got '40'"),
     "animate": ("tail = 'long'", "tail is int; got 'long'"),
     "compare": ("draws = 2.5", "draws is int, such as 250; got 2.5"),
     "calibrate": ("frames = [1]", "frames is int, such as 100; got [1]"),

@@ -11,6 +11,7 @@ import shoal
 from posterior_problems import SPP, random_transitions, spp_transitions
 from registries import METHODS, PRIORS, TORUS
 from shoal.posterior import laplace
+from shoal.posterior.importance import weigh
 from shoal.posterior.laplace import _proposals, laplace_node, log_posteriors
 
 every_method = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS.keys())
@@ -121,9 +122,30 @@ def test_approximations_agree_with_nuts_where_there_is_data(flock, name):
     ours, theirs = contrasts(fit), contrasts(nuts)
     shift = np.abs(ours.mean(axis=0) - theirs.mean(axis=0)) / theirs.std(axis=0)
     ratio = ours.std(axis=0) / theirs.std(axis=0)
-    # Laplace's mode sits 1/(2√n) sd from the mean; Monte Carlo adds 1/√4000 on either side
-    assert shift[seen].max() < 0.2
-    assert np.abs(np.log(ratio[seen])).max() < 0.08
+    if fit.facts["reweighted"]:  # Monte Carlo error alone, of either side
+        error = np.sqrt(1 / fit.facts["importance_ess"] + 1 / 4000)
+        assert shift[seen].max() < 4 * error
+        assert np.abs(np.log(ratio[seen])).max() < 4 * error
+    else:  # not certified: the mode sits 1/(2√n) sd from the mean, and more where n is 20
+        assert not fit.diagnostics().trusted
+        assert shift[seen].max() < 0.25
+        assert np.abs(np.log(ratio[seen])).max() < 0.08
+
+
+def test_reweighted_draws_are_nearer_to_nuts_than_those_proposed(flock):
+    model, transitions, _, nuts = flock
+    density = model.density(transitions)
+    rng, theirs = np.random.default_rng(5), contrasts(nuts)
+    proposed, _ = _proposals(density, shoal.Laplace(), 16_000, rng, lambda *_: None)
+    weights = weigh(proposed.log_posterior, proposed.log_approximation).weights
+    v = proposed.positions[:, : density.coefficients]
+    v = v - v @ transitions.arrivals[:, None] / transitions.total
+    seen = transitions.arrivals >= 20
+    plain, weighted = (
+        np.abs(mean - theirs.mean(axis=0))[seen] / theirs.std(axis=0)[seen]
+        for mean in (v.mean(axis=0), weights @ v)
+    )
+    assert weighted.max() < 0.6 * plain.max()
 
 
 def test_the_mode_lies_inside_what_nuts_allows(flock):
@@ -360,5 +382,5 @@ def test_mean_field_sds_are_those_of_the_exact_optimum_where_functions_overlap()
     ratio = found.std(axis=0) * np.sqrt(curvature)
     # the error that it states, and that of an sd of 10,000 draws, four times over
     error = fit.facts["sd_error"] + 1 / np.sqrt(20_000)
-    assert error < 0.03
+    assert error < 0.05
     assert np.abs(ratio - 1).max() < 4 * error

@@ -36,8 +36,9 @@ def test_a_file_lists_reading_preparing_states_then_what_is_the_commands_own():
     assert keys[:3] == ["command", "tracks", "format"]
     assert keys[-4:] == ["tracker-headings", "share", "prize", "cluster"]
     keys = list(tomllib.loads(FitSettings().toml()))
-    assert keys[-9:] == [
-        *("passive", "basis", "discount", "method", "chains", "draws", "warmup", "seed", "cluster")
+    assert keys[-10:] == [
+        *("passive", "basis", "discount", "method", "chains", "draws", "warmup"),
+        *("target-acceptance", "seed", "cluster"),
     ]
 
 
@@ -46,8 +47,8 @@ def test_whole_numbers_pass_for_others_but_not_the_other_way_round(tmp_path):
     path.write_text("share = 1")
     assert type(Contest.from_toml(path)["share"]) is float
     for text, words in (
-        ("every = 1.0", "every is int, such as 1; got 1.0"),
-        ("every = true", "every is int, such as 1; got True"),
+        ("every = 1.0", "every is int, such as 0; got 1.0"),
+        ("every = true", "every is int, such as 0; got True"),
         ("prize = 3", "prize is str, such as 'fish'; got 3"),
         ("lag = 1.5", "lag is int or str, such as 1; got 1.5"),
         ("size = 3", "no choice 'size'; there are tracks, .*, share, prize, cluster"),

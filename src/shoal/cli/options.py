@@ -79,8 +79,8 @@ READING: dict[str, Any] = {
     "every": Annotated[
         int | None,
         typer.Option(
-            help="Keep every n-th frame; by default as few as let angles move from bin to bin.",
-            show_default="chosen from the tracks",
+            help="Keep every n-th frame; 0 chooses n so that angles move from bin to bin.",
+            show_default="0",
             rich_help_panel=PREPARING,
         ),
     ],

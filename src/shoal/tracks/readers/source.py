@@ -100,9 +100,11 @@ class Source:
             tables = self._members(".csv")
             if len(tables) != 1:
                 raise InputError(f"{self.path} holds {len(tables)} CSV tables, expected one")
+            archive = zipfile.ZipFile(self.path)
             try:
-                return zipfile.ZipFile(self.path).open(tables[0])
+                return archive.open(tables[0])
             except PACKED as error:
+                archive.close()
                 raise _broken_archive(self.path, error) from error
         return self.path.open("rb")
 
