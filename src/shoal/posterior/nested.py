@@ -31,8 +31,11 @@ from shoal.progress import Report
 FREEDOM = 7.0
 """Of the Student t: tails a little heavier than the posterior's."""
 
-CHUNK = 1000
-"""Draws in one call of the compiled program."""
+CHUNK = 1024
+"""Draws in one call of the compiled program; a power of 2, so that unknowns can be shared."""
+
+LARGEST_BATCH = 4_000_000
+"""Entries of all matrices that are factored at a time."""
 
 ROUNDS = 5
 """At most, to adapt the Student t."""
@@ -201,7 +204,8 @@ def _propose(
         positions, log_q = costs.draw(*given)
         return positions, jax.vmap(costs.model.log_posterior)(positions), log_q
 
-    return jax.lax.map(one, (hyper, noise), batch_size=16)
+    batch = max(1, min(64, LARGEST_BATCH // max(1, noise.shape[2] ** 2)))
+    return jax.lax.map(one, (hyper, noise), batch_size=batch)
 
 
 @eqx.filter_jit
