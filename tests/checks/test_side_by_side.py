@@ -473,7 +473,7 @@ def test_fits_that_fail_are_marked_in_the_table_the_sentence_and_the_figure(word
 
 
 def test_fits_that_are_fine_are_not_marked():
-    fine = {"pareto_k": 0.7, "importance_ess": 100.0, "r_hat": 1.01, "effective_draws": 400.0}
+    fine = {"pareto_k": 0.7, "importance_ess": 400.0, "r_hat": 1.01, "effective_draws": 400.0}
     assert replace(entry("walk", STEADY), **fine).doubts == ()
 
 

@@ -89,7 +89,8 @@ class Reading:
     def thinning(self) -> Thinning:
         """Which frames are used, and why where that is left to the tracks."""
         s = self.settings
-        if s.every or s.lag != 1 or s.stream:
+        named = getattr(s, "passive", "auto") != "auto"  # dynamics given for the frames as they are
+        if s.every or named or s.lag != 1 or s.stream:
             return Thinning(s.every or 1, "")
         whole: Any = self._whole
         recipe = Counting(
