@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         animate,
     )
     from shoal.lmdp import Solution, policy, solve, state_cost
+    from shoal.moves import Decisions, Steps, Turns, decisions
     from shoal.passive import (
         Empirical,
         PassiveOperator,
@@ -141,6 +142,7 @@ _HOME = {
         "Unknown",
         "WalkMixture",
     ),
+    "moves": ("Decisions", "Steps", "Turns", "decisions"),
     "lmdp": ("Solution", "policy", "solve", "state_cost"),
     "basis": (
         "BasisOperator",
@@ -211,6 +213,7 @@ __all__ = [
     "Comparison",
     "Couzin",
     "Custom",
+    "Decisions",
     "Distance",
     "Effects",
     "Empirical",
@@ -242,6 +245,7 @@ __all__ = [
     "Solution",
     "Speed",
     "StateSpace",
+    "Steps",
     "Tank",
     "TankSettings",
     "TargetDistance",
@@ -251,6 +255,7 @@ __all__ = [
     "TurnCoupled",
     "TurningAngle",
     "TurningMixture",
+    "Turns",
     "Uniform",
     "Unknown",
     "Vicsek",
@@ -262,6 +267,7 @@ __all__ = [
     "calibrate",
     "compare",
     "count_transitions",
+    "decisions",
     "group_measures",
     "headings",
     "load_fit",

@@ -11,8 +11,8 @@ from jaxtyping import Array, Float
 
 from shoal.errors import InputError
 
-POSITIVE, SHARE = "positive", "share"
-"""Kinds of parameters: any number above 0, or one between 0 and 1."""
+POSITIVE, SHARE, CORRELATION = "positive", "share", "correlation"
+"""Kinds of parameters: any number above 0, one between 0 and 1, or one between −1 and 1."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,8 @@ class Unknown:
         The guess: as likely too high as too low.
     factor
         How far off it may be: two times in three the number lies within this factor of the guess.
-        Of a share between 0 and 1 it is the odds that lie within this factor.
+        Of a share between 0 and 1 it is the odds that lie within this factor. Of a correlation ρ
+        median and factor are those of (1 + ρ) / (1 − ρ).
 
     Examples
     --------
@@ -71,6 +72,8 @@ class Parameter(NamedTuple):
         median, spread = self.given.median, math.log(self.given.factor)
         if self.kind == SHARE:
             return jax.nn.sigmoid(math.log(median / (1 - median)) + spread * u)
+        if self.kind == CORRELATION:
+            return jnp.tanh((math.log(median) + spread * u) / 2)
         return median * jnp.exp(spread * u)
 
     def coordinate(self, value: Any) -> Any:
@@ -79,6 +82,8 @@ class Parameter(NamedTuple):
         median, spread = self.given.median, math.log(self.given.factor)
         if self.kind == SHARE:
             return (np.log(value / (1 - value)) - math.log(median / (1 - median))) / spread
+        if self.kind == CORRELATION:
+            return (2 * np.arctanh(value) - math.log(median)) / spread
         return np.log(value / median) / spread
 
 

@@ -1,6 +1,7 @@
 """What tracks say about costs: density, MAP, Laplace, ADVI, NUTS, diagnostics, Fit."""
 
 from shoal.posterior.advi import ADVI
+from shoal.posterior.decision_fit import DecisionFit, DecisionScore
 from shoal.posterior.density import Density
 from shoal.posterior.effects import Effect, Effects
 from shoal.posterior.fit import Fit
@@ -17,6 +18,8 @@ __all__ = [
     "ADVI",
     "MAP",
     "NUTS",
+    "DecisionFit",
+    "DecisionScore",
     "Density",
     "Effect",
     "Effects",

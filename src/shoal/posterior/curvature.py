@@ -7,9 +7,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
+from scipy import sparse as sp
 from scipy.linalg.blas import dsyrk
 
 from shoal.errors import InputError
+from shoal.moves import PassiveMoves
 from shoal.posterior.density import Density
 
 LARGEST_DENSE = 4000
@@ -34,12 +36,28 @@ def likelihood_curvature(
     that animals left enter the second term. With ``triangle`` the lower half alone is right, which
     is all that a Cholesky factor needs.
     """
+    if isinstance(density.passive, PassiveMoves):
+        return _curvature_of_decisions(density, beta)
     entered, spread = _curvature_parts(density, beta)
     left = np.asarray(density.departures).ravel() > 0
     seen = np.asfortranarray(np.asarray(spread)[:, left])
     hessian = density.basis.map.gram(np.asarray(entered))
     lower = dsyrk(-1.0, seen, beta=1.0, c=np.asfortranarray(hessian), lower=True, overwrite_c=True)
     return lower if triangle else np.tril(lower) + np.tril(lower, -1).T
+
+
+def _curvature_of_decisions(density: Density, beta: Float[Array, " n"]) -> Float[np.ndarray, "n n"]:
+    """The same, with S written out: it is sparse, and so is Sᵀ S."""
+    assert isinstance(density.passive, PassiveMoves)
+    _, z, _ = density.desirability(density.basis.apply(beta))
+    rows = density.passive.matrix() @ sp.diags_array(np.asarray(z).ravel())
+    departures = np.asarray(density.departures)
+    rows = sp.diags_array(np.sqrt(departures) / rows.sum(axis=1)) @ rows
+    entered = rows.T @ np.sqrt(departures)
+    functions = np.asarray(density.basis.dense())
+    inner = sp.diags_array(entered) - rows.T @ rows
+    gamma = float(density.discount)
+    return np.asarray(gamma**2 * (functions.T @ (inner @ functions)))
 
 
 @eqx.filter_jit

@@ -15,6 +15,10 @@ class Density(eqx.Module):
 
     Attributes
     ----------
+    passive
+        P̄, or of decisions S: the passive chances of the states that each decision's moves lead to.
+    arrivals, departures
+        How often each state was entered; how often each row of P̄ or S was left.
     log_passive
         Σ y_ij log p̄_ij, the part of the likelihood that no cost changes.
     """
@@ -22,7 +26,7 @@ class Density(eqx.Module):
     passive: PassiveOperator
     basis: BasisOperator
     arrivals: Float[Array, "*grid"]
-    departures: Float[Array, "*grid"]
+    departures: Float[Array, "*rows"]
     discount: Float[Array, ""]
     log_passive: Float[Array, ""]
     prior: Prior = eqx.field(static=True)
@@ -64,7 +68,7 @@ class Density(eqx.Module):
 
     def desirability(
         self, cost_to_go: Float[Array, "*grid"]
-    ) -> tuple[Float[Array, ""], Float[Array, "*grid"], Float[Array, "*grid"]]:
+    ) -> tuple[Float[Array, ""], Float[Array, "*grid"], Float[Array, "*rows"]]:
         """M = min γv, z = e^{m − γv} and P̄ z."""
         scaled = self.discount * cost_to_go
         lowest = jax.lax.stop_gradient(jnp.min(scaled))

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from shoal.basis import Flat, Identity
+from shoal.moves import Turns
 from shoal.passive import Uniform
 from shoal.passive.narrowness import narrow_axes
 from shoal.posterior.identified import compared_parts, misfit
@@ -30,6 +31,12 @@ ENTANGLED = 0.9
 
 RARELY = 20
 """Arrivals below which a state's cost is skewed."""
+
+ROUGH = 0.2
+"""Posterior sds that half as many candidates may move a cost by, before it is said."""
+
+CORRELATED = 0.1
+"""The correlation of successive turns beyond which it is said."""
 
 UNLEARNED = 0.9
 """The sd of a passive unknown, in sds of its prior, above which tracks have hardly told it."""
@@ -76,6 +83,15 @@ def diagnose(fit: "Fit") -> Diagnostics:
     failures: list[str] = []
     notes: list[str] = []
     numbers: dict[str, float] = {}
+    _judge_method(fit, failures, notes, numbers)
+    _note_data(fit, failures, notes, numbers)
+    return Diagnostics(tuple(failures), tuple(notes), numbers)
+
+
+def _judge_method(
+    fit: "Fit", failures: list[str], notes: list[str], numbers: dict[str, float]
+) -> None:
+    """By the figures of the method itself."""
     if fit.method == "nuts":
         _judge_chains(fit, failures, notes, numbers)
     else:
@@ -84,8 +100,50 @@ def diagnose(fit: "Fit") -> Diagnostics:
         _judge_approximation(fit, failures, numbers)
     if fit.method == "map":
         notes.append("map gives the most probable costs only: use another method for uncertainty.")
-    _note_data(fit, failures, notes, numbers)
+
+
+def diagnose_decisions(fit: "Fit") -> Diagnostics:
+    """Judge a fit to decisions."""
+    failures: list[str] = []
+    notes: list[str] = []
+    numbers: dict[str, float] = {}
+    _judge_method(fit, failures, notes, numbers)
+    shift = numbers["quadrature_shift"] = float(fit.facts["quadrature_shift"])
+    count = fit.model.passive.candidates
+    if shift > 1:
+        failures.append(
+            f"Too few candidate moves for costs this sharp: with half of the {count} a cost would "
+            f"move by {shift:.1f} of its standard deviation. Use more, "
+            f"{type(fit.model.passive).__name__}(candidates={4 * count})."
+        )
+    elif shift > ROUGH:
+        notes.append(
+            f"With half of the {count} candidate moves a cost would move by {shift:.2f} of its "
+            f"standard deviation; candidates={2 * count} is more exact."
+        )
+    _note_turns(fit, notes, numbers)
+    _note_entered(fit, notes, numbers)
+    _note_learned(fit, notes, numbers)
     return Diagnostics(tuple(failures), tuple(notes), numbers)
+
+
+def _note_turns(fit: "Fit", notes: list[str], numbers: dict[str, float]) -> None:
+    """Turns that depend on the turn before, while the passive moves say that they do not."""
+    together = numbers["turn_correlation"] = float(fit.facts["turn_correlation"])
+    if fit.model.passive.persistence != 0 or not abs(together) > CORRELATED:
+        return
+    if together > 0:
+        notes.append(
+            f"Successive turns go the same way, more than costs explain (correlation "
+            f"{together:.2f}): animals that are turning go on turning, which these passive moves "
+            f"do not know. Try {type(fit.model.passive).__name__}(persistence=True)."
+        )
+    else:
+        notes.append(
+            f"Successive turns go opposite ways, more than costs explain (correlation "
+            f"{together:.2f}), as errors of measurement make them: noise in headings looks like a "
+            "wish to align. Thin the tracks until this note goes away."
+        )
 
 
 def _judge_chains(
@@ -183,7 +241,7 @@ def entangled(fit: "Fit") -> str | None:
     """A sentence on the two passive unknowns that the tracks can least tell apart, if any."""
     if isinstance(fit.model.passive, Unreadable):
         return None
-    names, draws = fit.model.family.names, np.asarray(fit.passive_unknowns)
+    names, draws = fit.family.names, np.asarray(fit.passive_unknowns)
     moving = np.flatnonzero(draws.std(axis=0) > 1e-9)
     if len(moving) < 2 or len(draws) < FEWEST:
         return None
@@ -248,10 +306,6 @@ def _why_far(fit: "Fit") -> str:
 def _note_data(
     fit: "Fit", failures: list[str], notes: list[str], numbers: dict[str, float]
 ) -> None:
-    observed = fit.data["observed_data"].to_dataset()
-    entered = observed["arrivals"].values > 0
-    numbers["states"] = float(entered.size)
-    numbers["states_never_entered"] = float((~entered).sum())
     if fit.model.discount == 0:
         failures.append(
             "With a discount of 0 nothing ahead counts, so tracks tell nothing of costs."
@@ -264,6 +318,19 @@ def _note_data(
             f"{int(fit.absorbing.sum())} states are never left passively: what is paid there "
             "cannot be learned from tracks, and their state cost is not given."
         )
+    _note_entered(fit, notes, numbers)
+    if isinstance(fit.model.passive, Uniform) and isinstance(fit.model.basis, Identity):
+        notes.append(
+            "With uniform passive dynamics and the identity basis the estimate is nothing but "
+            "shrunken −log arrivals, relative to the size of each bin."
+        )
+
+
+def _note_entered(fit: "Fit", notes: list[str], numbers: dict[str, float]) -> None:
+    """Where the prior speaks, and where the animal's own heading does."""
+    entered = fit.arrivals.values > 0
+    numbers["states"] = float(entered.size)
+    numbers["states_never_entered"] = float((~entered).sum())
     if not entered.all():
         notes.append(
             f"{int((~entered).sum())} of {entered.size} states were never entered: what is said "
@@ -275,11 +342,6 @@ def _note_data(
             "alone draws misalignment towards 0°, the more the fewer and the less aligned the "
             "animals are. To say that animals align, leave it out (include_self=False, "
             "local:others)."
-        )
-    if isinstance(fit.model.passive, Uniform) and isinstance(fit.model.basis, Identity):
-        notes.append(
-            "With uniform passive dynamics and the identity basis the estimate is nothing but "
-            "shrunken −log arrivals, relative to the size of each bin."
         )
 
 
@@ -312,16 +374,17 @@ def _note_reach(fit: "Fit", notes: list[str], numbers: dict[str, float]) -> None
 
 def _note_learned(fit: "Fit", notes: list[str], numbers: dict[str, float]) -> None:
     """Where learned dynamics hide in bins, where the prior decides, or costs could do the same."""
-    if isinstance(fit.model.passive, Unreadable) or not fit.model.family.count:
+    if isinstance(fit.model.passive, Unreadable) or not fit.family.count:
         return
-    hidden = narrow_axes(fit.passive, fit.model.space)
-    notes.extend(f"{sentence[0].upper()}{sentence[1:]}." for sentence in hidden)
+    if not isinstance(fit.model.passive, Turns):
+        hidden = narrow_axes(fit.passive, fit.model.space)
+        notes.extend(f"{sentence[0].upper()}{sentence[1:]}." for sentence in hidden)
     draws = np.asarray(fit.passive_unknowns)
     if len(draws) < FEWEST:
         return
     explained = explained_by_costs(fit, draws)
     numbers["passive_explained_by_costs"] = float(explained.max())
-    for name, sd, share in zip(fit.model.family.names, draws.std(axis=0), explained, strict=True):
+    for name, sd, share in zip(fit.family.names, draws.std(axis=0), explained, strict=True):
         if sd > UNLEARNED:
             notes.append(f"The tracks hardly tell the {name}: what is said of it is its prior.")
         elif share > INSEPARABLE:

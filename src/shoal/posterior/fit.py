@@ -17,6 +17,7 @@ from jaxtyping import Array, Float
 from shoal.basis.identity import IdentityMap
 from shoal.errors import InputError
 from shoal.lmdp.log_space import log_apply
+from shoal.moves import Decisions
 from shoal.passive import LearnableDynamics, PassiveFamily, PassiveOperator
 from shoal.posterior.convergence import convergence
 from shoal.posterior.density import Density
@@ -66,7 +67,7 @@ class Fit:
     def of(
         cls,
         model: "Model",
-        transitions: Transitions,
+        transitions: Transitions | Decisions,
         density: Density | Hierarchy,
         settings: Any,
         draws: Draws,
@@ -165,9 +166,14 @@ class Fit:
         return xr.DataArray(np.zeros(shape), dims=(*SAMPLING, "parameter"))
 
     @property
+    def family(self) -> PassiveFamily:
+        """The passive dynamics with what is unknown about them."""
+        return self.model.family
+
+    @property
     def passive_unknowns(self) -> Float[Array, "draws k"]:
         """Every draw of the passive dynamics' unknowns, in the coordinates of their family."""
-        family = self.model.family
+        family = self.family
         draws = self.parameters.values
         flat = draws.reshape(draws.shape[0] * draws.shape[1], draws.shape[2])
         if not family.count:
@@ -177,16 +183,16 @@ class Fit:
     @cached_property
     def operator(self) -> PassiveOperator:
         """P̄, with unknowns at the centre of their posterior."""
-        if not self.model.family.count:
+        if not self.family.count:
             return self.model.operator()
-        return self.model.family.at(self.passive_unknowns.mean(axis=0))
+        return self.family.at(self.passive_unknowns.mean(axis=0))
 
     @property
     def passive(self) -> Any:
         """The passive dynamics as a specification, with learned numbers for their unknowns."""
         if isinstance(self.model.passive, Unreadable):
             return self.model.passive
-        family = self.model.family
+        family = self.family
         if not isinstance(family, LearnableDynamics):
             return self.model.passive
         return family.known(np.asarray(family.values(self.passive_unknowns.mean(axis=0))))
@@ -221,7 +227,7 @@ class Fit:
         """V (chain, draw, *axes): level removed from every draw, posterior mean with minimum 0."""
         contrasts = without_level(self.sampled, self.level_weights)
         named = {"long_name": "cost-to-go", "units": "nats"}
-        return _from_zero(contrasts).rename("cost_to_go").assign_attrs(named)
+        return from_zero(contrasts).rename("cost_to_go").assign_attrs(named)
 
     @cached_property
     def state_cost(self) -> xr.DataArray:
@@ -232,7 +238,7 @@ class Fit:
         costs = _state_costs(self.model.family, self.passive_unknowns, jnp.asarray(flat), discount)
         r = v.copy(data=np.asarray(costs).reshape(v.shape)).where(~self.absorbing)
         named = {"long_name": "state cost", "units": "nats per step"}
-        return _from_zero(r).rename("state_cost").assign_attrs(named)
+        return from_zero(r).rename("state_cost").assign_attrs(named)
 
     def summary(self, what: str = "cost_to_go", interval: float = 0.95) -> "pd.DataFrame":
         """A row for each state: mean, sd, interval, R-hat, effective draws, arrivals.
@@ -348,7 +354,7 @@ def without_level(cost_to_go: xr.DataArray, arrivals: xr.DataArray) -> xr.DataAr
     return cost_to_go - cost_to_go.weighted(arrivals).mean(axes)
 
 
-def _from_zero(draws: xr.DataArray) -> xr.DataArray:
+def from_zero(draws: xr.DataArray) -> xr.DataArray:
     """One constant added to all draws, so that their mean has minimum 0."""
     return draws - np.nanmin(draws.values.mean(axis=(0, 1)))
 
@@ -412,7 +418,7 @@ def _of_hierarchy(
     return jax.lax.map(one, positions)
 
 
-def _observed(space: StateSpace, transitions: Transitions) -> xr.Dataset:
+def _observed(space: StateSpace, transitions: Transitions | Decisions) -> xr.Dataset:
     return xr.Dataset(
         {
             "arrivals": (space.names, transitions.arrivals),
@@ -422,7 +428,7 @@ def _observed(space: StateSpace, transitions: Transitions) -> xr.Dataset:
     )
 
 
-def _pairs(transitions: Transitions) -> xr.Dataset:
+def _pairs(transitions: Transitions | Decisions) -> xr.Dataset:
     pairs = transitions.pairs
     return xr.Dataset(
         {

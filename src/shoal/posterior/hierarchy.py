@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from shoal.basis import BasisOperator, ScaledBasis
+from shoal.moves import MoveFamily
 from shoal.passive import PassiveFamily, PassiveOperator
 from shoal.posterior.density import Density
 from shoal.posterior.prior import Prior
@@ -66,7 +67,7 @@ class Hierarchy(eqx.Module):
     family: PassiveFamily
     basis: ScaledBasis
     arrivals: Float[Array, "*grid"]
-    departures: Float[Array, "*grid"]
+    departures: Float[Array, "*rows"]
     discount: Float[Array, ""]
     digest: Any
     warm: Any = None
@@ -132,6 +133,29 @@ class Hierarchy(eqx.Module):
             log_passive=passive.log_weight(self.digest),
             prior=UNIT,
         )
+
+    def plain(self, hyper: Hyper) -> Density:
+        """The density of the functions' own coefficients, amplitudes included in them."""
+        passive = self.passive(hyper)
+        return Density(
+            passive=passive,
+            basis=BasisOperator(self.basis.map),
+            arrivals=self.arrivals,
+            departures=self.departures,
+            discount=self.discount,
+            log_passive=passive.log_weight(self.digest),
+            prior=UNIT,
+        )
+
+    @property
+    def of_decisions(self) -> bool:
+        """Whether there is a row for every decision instead of one for every state."""
+        return isinstance(self.family, MoveFamily)
+
+    @property
+    def work(self) -> int:
+        """About how many numbers one evaluation looks at."""
+        return self.family.work if isinstance(self.family, MoveFamily) else self.arrivals.size
 
     def log_hyperprior(self, hyper: Hyper) -> Float[Array, ""]:
         """Log p of the unknowns besides the coefficients."""

@@ -11,8 +11,10 @@ from scipy.linalg import cholesky, eigh, solve_triangular
 from scipy.optimize import minimize
 
 from shoal.passive.estimating import LOST, most_probable
+from shoal.posterior.curvature import likelihood_curvature
 from shoal.posterior.hierarchy import Hierarchy, Hyper
 from shoal.posterior.mode import Mode, conditional_mode
+from shoal.posterior.quadratic import hyper_bend, quadratic_at, summit
 from shoal.progress import Report
 
 LARGEST_WORK = 60_000_000
@@ -113,6 +115,9 @@ def marginal_top(model: Hierarchy, report: Report) -> Top:
     The search begins where a similar fit was; or else the passive dynamics are learned without
     costs first.
     """
+    if model.of_decisions:
+        top = summit(model, _bounds(model), report)
+        return Top(top.hyper, top.xi, 0.0, top.converged, top.rounds)
     if model.warm is None:
         hyper = np.concatenate([model.basis.start, most_probable(model.family, model.digest)])
         xi = jnp.zeros(model.coefficients)
@@ -164,7 +169,7 @@ def gaussian_around(model: Hierarchy, top: Top, report: Report) -> Around:
     marginal density, never less than a quarter of what the prior alone would give them.
     """
     hyper, count = np.asarray(top.hyper), model.coefficients
-    precise = np.asarray(_curvature(model, top.xi, jnp.asarray(hyper)))
+    precise = _precision(model, top)
     factor = cholesky(precise, lower=True)
     inverse = solve_triangular(factor, np.eye(count), lower=True, trans="T")
     matrix = np.zeros((model.dimension, model.dimension))
@@ -182,7 +187,12 @@ def gaussian_around(model: Hierarchy, top: Top, report: Report) -> Around:
     return Around(centre, matrix, log_volume, informed, top.converged, top.iterations)
 
 
-_curvature = eqx.filter_jit(curvature)
+def _precision(model: Hierarchy, top: Top) -> Float[np.ndarray, "n n"]:
+    """−∇² log p(ξ | y, the other unknowns) at the top."""
+    hyper = jnp.asarray(top.hyper)
+    amplitude = np.asarray(model.basis.amplitude(model.parts(hyper)[0]))
+    curved = likelihood_curvature(model.plain(hyper), jnp.asarray(amplitude) * top.xi)
+    return np.asarray(np.eye(amplitude.size) + amplitude[:, None] * curved * amplitude)
 
 
 @eqx.filter_jit
@@ -194,6 +204,11 @@ def _edge(model: Hierarchy, xi: Float[Array, " n"], hyper: Hyper) -> Float[Array
 def hyper_spread(model: Hierarchy, top: Top, report: Report) -> Float[np.ndarray, "hyper hyper"]:
     """A square root of the covariance of the unknowns besides the coefficients."""
     hyper = np.asarray(top.hyper)
+    if model.of_decisions:
+        basis, passive = model.parts(jnp.asarray(hyper))
+        costs = model.basis.amplitude(basis) * top.xi
+        around = quadratic_at(model, costs, passive)
+        return _root(np.asarray(hyper_bend(model.basis, around, jnp.asarray(hyper))))
     bend = np.zeros((hyper.size, hyper.size))
     for n in range(hyper.size):
         slopes = []
@@ -204,5 +219,10 @@ def hyper_spread(model: Hierarchy, top: Top, report: Report) -> Float[np.ndarray
             slopes.append(np.asarray(log_marginal(model, jnp.asarray(at), mode.beta)[1]))
         bend[n] = (slopes[1] - slopes[0]) / (2 * STEP)
         report("curvature of scales and dynamics", n + 1, hyper.size)
+    return _root(bend)
+
+
+def _root(bend: Float[np.ndarray, "hyper hyper"]) -> Float[np.ndarray, "hyper hyper"]:
+    """A square root of the covariance that belongs to a curvature."""
     values, vectors = eigh((bend + bend.T) / 2)
     return np.asarray(vectors / np.sqrt(np.maximum(values, 0.25)))

@@ -13,10 +13,14 @@ from shoal.basis import Basis, BasisOperator, Identity, ScaledBasis
 from shoal.errors import InputError, checked_seed
 from shoal.files import make_folder
 from shoal.lmdp.policies import checked_discount
+from shoal.moves import Decisions, MoveFamily, Turns
 from shoal.passive import Empirical, PassiveFamily, PassiveOperator, as_family, as_operator
+from shoal.passive.estimating import most_probable
 from shoal.passive.narrowness import narrow_axes
 from shoal.posterior.advi import ADVI, advi_draws
 from shoal.posterior.checkpoint import Checkpoint
+from shoal.posterior.decision_checks import quadrature_shift, residual_correlation
+from shoal.posterior.decision_fit import DecisionFit
 from shoal.posterior.density import Density
 from shoal.posterior.draws import Draws
 from shoal.posterior.finite import NotFiniteError, check_draws
@@ -106,10 +110,19 @@ class Model:
     @property
     def hierarchical(self) -> bool:
         """Whether more is unknown than coefficients and their precision."""
-        return hasattr(self.basis, "scaled") or self.family.count > 0
+        return isinstance(self.passive, Turns) or (
+            hasattr(self.basis, "scaled") or self.family.count > 0
+        )
 
     def density(self, transitions: Any, warm: Any = None) -> Density | Hierarchy:
         """The posterior density, after checking that model and transitions fit together."""
+        if isinstance(transitions, Decisions):
+            return self._of_decisions(transitions, warm)
+        if isinstance(self.passive, Turns):
+            raise InputError(
+                f"a model of {type(self.passive).__name__} is fitted to what "
+                f"shoal.decisions(…) returns, got {type(transitions).__name__}"
+            )
         if not isinstance(transitions, Transitions):
             raise InputError(
                 "a model is fitted to what count_transitions(...) returns, got "
@@ -163,7 +176,38 @@ class Model:
             warm=None if warm is None else jnp.asarray(warm),
         )
 
-    def _scaled_basis(self, transitions: Transitions) -> ScaledBasis:
+    def _of_decisions(self, decisions: Decisions, warm: Any) -> Hierarchy:
+        """The density of costs and passive moves, a row for every decision."""
+        if not isinstance(self.passive, Turns):
+            raise InputError(
+                "decisions are fitted by a model with moves, such as "
+                f"shoal.Model(space, shoal.Turns()), got {type(self.passive).__name__}"
+            )
+        if type(self.passive) is not type(decisions.moves):
+            raise InputError(
+                f"a model of {type(self.passive).__name__} does not fit decisions that are "
+                f"{type(decisions.moves).__name__}"
+            )
+        if decisions.space.axes != self.space.axes:
+            raise InputError(
+                f"decisions on {decisions.space.axes} do not fit a model on {self.space.axes}"
+            )
+        if self.discount != 1:
+            raise InputError(f"decisions have no discount: leave it 1, got {self.discount}")
+        if not decisions.total:
+            raise InputError("there are no decisions to learn from")
+        candidates, counts = decisions.rows()
+        return Hierarchy(
+            family=MoveFamily.of(decisions.moves, self.space, candidates),
+            basis=self._scaled_basis(decisions),
+            arrivals=jnp.asarray(decisions.arrivals, dtype=float),
+            departures=jnp.asarray(counts),
+            discount=jnp.asarray(1.0),
+            digest=decisions.moved,
+            warm=None if warm is None else jnp.asarray(warm),
+        )
+
+    def _scaled_basis(self, transitions: Transitions | Decisions) -> ScaledBasis:
         if hasattr(self.basis, "scaled"):
             scaled: ScaledBasis = self.basis.scaled(self.space)
             return scaled
@@ -213,6 +257,8 @@ class Model:
                     f"got {chains!r} and {draws!r}"
                 )
         seed = checked_seed(seed)
+        if isinstance(settings, ADVI) and isinstance(transitions, Decisions):
+            raise InputError("advi is not offered for decisions: use laplace, which is as quick")
         density = self.density(transitions, None if start is None else start.centre)
         refuse_what_does_not_fit(density, type(settings).__name__.lower(), (chains, draws))
         kept = (
@@ -227,11 +273,33 @@ class Model:
         except NotFiniteError as error:
             where = "" if error.state is None else f" {self.space.describe(error.state)}"
             raise InputError(f"{error}{where}") from error
-        fit = Fit.of(self, transitions, density, settings, drawn, seed)
+        fit = self._fitted(transitions, density, settings, drawn, seed)
         return replace(fit, centre=drawn.centre)
 
+    def _fitted(
+        self, data: Transitions | Decisions, density: Any, settings: Method, drawn: Draws, seed: int
+    ) -> Fit:
+        """The result, of transitions or of decisions."""
+        if not isinstance(data, Decisions):
+            return Fit.of(self, data, density, settings, drawn, seed)
+        alone = most_probable(MoveFamily.of(data.moves, self.space), data.moved)
+        flat = drawn.positions.reshape(-1, drawn.positions.shape[-1])
+        facts = {
+            "passive_alone": alone.tolist(),
+            "quadrature_shift": quadrature_shift(density, drawn.centre),
+            "turn_correlation": residual_correlation(data, density, flat),
+        }
+        told = replace(drawn, facts=drawn.facts | facts)
+        model = replace(self, passive=data.moves)
+        return DecisionFit.of(model, data, density, settings, told, seed)
+
     def _kept(
-        self, transitions: Transitions, settings: Method, chains: int, seed: int, place: Any
+        self,
+        transitions: Transitions | Decisions,
+        settings: Method,
+        chains: int,
+        seed: int,
+        place: Any,
     ) -> dict[str, Checkpoint]:
         """Where the draws of a run are kept."""
         from shoal.posterior.plan import plan_of  # noqa: PLC0415  (plans describe models)
@@ -277,7 +345,7 @@ def _checked_log_passive(
     return float(logs @ pairs.count)
 
 
-def _check_support(support: Any, transitions: Transitions, space: StateSpace) -> None:
+def _check_support(support: Any, transitions: Transitions | Decisions, space: StateSpace) -> None:
     seen = (transitions.arrivals > 0) | (transitions.departures > 0)
     missing = np.flatnonzero((seen & ~support).ravel())
     if missing.size:

@@ -8,20 +8,23 @@ their posterior. Given u, the costs c = amplitude(u) ξ have the likelihood's Ga
 
 with H the curvature of the log likelihood in c and b(u) = H c₀ + ∇ℓ(c₀), moved along with the
 passive unknowns. One Gaussian for (ξ, u) together would be wrong: c is a product of the two.
+
+Of H only the directions are kept in which tracks tell more than a little beyond the prior; in all
+others a draw is the prior's. H = F Fᵀ then has few columns, and Λ = I + A F (A F)ᵀ is solved by
+a matrix of that size (Woodbury). Importance weights are those of what was drawn.
 """
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.scipy.linalg import cho_solve, solve_triangular
+from jax.scipy.linalg import cho_solve
 from jaxtyping import Array, Float
+from scipy.linalg import eigh
 from scipy.special import gammaln
 
-from shoal.basis import BasisOperator
 from shoal.posterior.curvature import likelihood_curvature
 from shoal.posterior.hierarchy import Hierarchy, Hyper
 from shoal.posterior.importance import weigh
@@ -46,6 +49,12 @@ GOOD = 0.5
 LARGEST_FACTORS = 2e11
 """Operations that all factors of Λ may take together; beyond, draws share the unknowns."""
 
+NEGLIGIBLE = 1e-4
+"""Of the prior's precision, what tracks must add for a direction to be drawn by them.
+
+Scales may be several times larger in the tail than at the top, and tell by their square.
+"""
+
 
 class Proposed(NamedTuple):
     """Points, and the log densities of the posterior and of where they were drawn from."""
@@ -60,8 +69,9 @@ class CostsGiven(eqx.Module):
 
     Attributes
     ----------
-    curvature
-        H, of the log likelihood in the costs' coefficients c.
+    informed
+        F, whose columns are the directions that the tracks tell of: H = F Fᵀ is the curvature of
+        the log likelihood in the costs' coefficients c.
     pull
         H c₀ + ∇ℓ(c₀).
     drift
@@ -71,7 +81,7 @@ class CostsGiven(eqx.Module):
     """
 
     model: Hierarchy
-    curvature: Float[Array, "n n"]
+    informed: Float[Array, "n r"]
     pull: Float[Array, " n"]
     drift: Float[Array, "n passive"]
     passive: Float[Array, " passive"]
@@ -81,26 +91,46 @@ class CostsGiven(eqx.Module):
         """Around the most probable unknowns."""
         basis, passive = model.parts(jnp.asarray(top.hyper))
         c = model.basis.amplitude(basis) * top.xi
-        plain = replace(model.given(jnp.asarray(top.hyper)), basis=BasisOperator(model.basis.map))
-        curvature = jnp.asarray(likelihood_curvature(plain, c))
+        curvature = likelihood_curvature(model.plain(jnp.asarray(top.hyper)), c)
         slope, drift = _slopes(model, c, basis, passive)
-        return cls(model, curvature, curvature @ c + slope, drift, passive)
+        informed = _informed(curvature, np.asarray(model.basis.amplitude(basis)))
+        pull = jnp.asarray(curvature) @ c + slope
+        return cls(model, jnp.asarray(informed), pull, drift, passive)
 
     def draw(
-        self, hyper: Hyper, noise: Float[Array, "k n"]
+        self, hyper: Hyper, noise: Float[Array, "k both"]
     ) -> tuple[Float[Array, "k unknowns"], Float[Array, " k"]]:
-        """Points with these unknowns, and the log density of their coefficients."""
+        """Points with these unknowns, and the log density of their coefficients.
+
+        Λ x = z₁ + G z₂ with G = A F has the covariance Λ⁻¹ where z₁ and z₂ are standard normal.
+        """
         basis, passive = self.model.parts(hyper)
         amplitude = self.model.basis.amplitude(basis)
         count = amplitude.size
-        precise = jnp.eye(count) + amplitude[:, None] * self.curvature * amplitude
-        factor = jnp.linalg.cholesky(precise)
+        inner = amplitude[:, None] * self.informed
+        factor = jnp.linalg.cholesky(jnp.eye(inner.shape[1]) + inner.T @ inner)
+
+        def solved(x: Float[Array, "m n"]) -> Float[Array, "m n"]:
+            """Λ⁻¹ x, by Woodbury's identity."""
+            return x - cho_solve((factor, True), inner.T @ x.T).T @ inner.T
+
         pull = self.pull + self.drift @ (passive - self.passive)
-        mean = cho_solve((factor, True), amplitude * pull)
-        xi = mean + solve_triangular(factor, noise.T, lower=True, trans="T").T
+        away = solved(noise[:, :count] + noise[:, count:] @ inner.T)
+        xi = solved((amplitude * pull)[None]) + away
+        square = jnp.sum(away**2, axis=1) + jnp.sum((away @ inner) ** 2, axis=1)
         height = jnp.sum(jnp.log(jnp.diag(factor))) - 0.5 * count * jnp.log(2 * jnp.pi)
         same = jnp.broadcast_to(hyper, (xi.shape[0], hyper.size))
-        return jnp.concatenate([xi, same], axis=1), height - 0.5 * jnp.sum(noise**2, axis=1)
+        return jnp.concatenate([xi, same], axis=1), height - 0.5 * square
+
+
+def _informed(
+    curvature: Float[np.ndarray, "n n"], amplitude: Float[np.ndarray, " n"]
+) -> Float[np.ndarray, "n r"]:
+    """F: directions in which tracks add more than ``NEGLIGIBLE`` to the prior's precision of 1."""
+    wide = np.maximum(amplitude, 1e-12)
+    values, vectors = eigh(wide[:, None] * curvature * wide)
+    kept = values > NEGLIGIBLE
+    return np.asarray(vectors[:, kept] * np.sqrt(values[kept]) / wide[:, None])
 
 
 class Student(NamedTuple):
@@ -176,13 +206,13 @@ def _drawn(
 ) -> Proposed:
     """Chunk by chunk; draws share unknowns where a factor for each would take too long."""
     model, parts = costs.model, []
-    size = model.coefficients
+    size, told = costs.informed.shape
     share = 1
-    while share < 10 and count / share * size**3 / 3 > LARGEST_FACTORS:
+    while share < 10 and count / share * told**2 * (size + told / 3) > LARGEST_FACTORS:
         share *= 2
     each = CHUNK // share
     for done in range(0, count, CHUNK):
-        noise = generator.standard_normal((each, share, size))
+        noise = generator.standard_normal((each, share, size + told))
         if student is None:
             hyper, log_hyper = np.zeros((each, 0)), np.zeros(each)
         else:
@@ -204,7 +234,8 @@ def _propose(
         positions, log_q = costs.draw(*given)
         return positions, jax.vmap(costs.model.log_posterior)(positions), log_q
 
-    batch = max(1, min(64, LARGEST_BATCH // max(1, noise.shape[2] ** 2)))
+    work = max(1, noise.shape[2] ** 2, costs.model.work * noise.shape[1] // 10)
+    batch = max(1, min(64, LARGEST_BATCH // work))
     return jax.lax.map(one, (hyper, noise), batch_size=batch)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from shoal.moves import Decisions
 from shoal.posterior.model import Model
 from shoal.posterior.nuts import NUTS
 from shoal.posterior.specification import plain
@@ -19,7 +20,7 @@ ENGINES = ("jax", "jaxlib", "blackjax")
 
 
 def plan_of(
-    model: Model, transitions: Transitions, settings: NUTS, chains: int, seed: int
+    model: Model, transitions: Transitions | Decisions, settings: NUTS, chains: int, seed: int
 ) -> dict[str, Any]:
     """Data and model by their checksums, everything else in words.
 
@@ -27,11 +28,14 @@ def plan_of(
     the number of chains at a time, which changes no draw.
     """
     pairs = transitions.pairs
+    seen = [pairs.origin, pairs.destination, pairs.count]
+    if isinstance(transitions, Decisions):
+        seen += [transitions.states, transitions.turn, transitions.step]
     description, arrays = described_model(model)
     matrix = [] if arrays is None else [arrays[name].values for name in sorted(arrays, key=str)]
     sampler = {name: value for name, value in asdict(settings).items() if name != "workers"}
     return {
-        "transitions": _digest(pairs.origin, pairs.destination, pairs.count),
+        "transitions": _digest(*seen),
         "model": _digest(np.frombuffer(description.encode(), dtype=np.uint8), *matrix),
         "sampler": json.dumps(sampler, default=plain),
         "chains": int(chains),

@@ -5,6 +5,7 @@ from typing import Any
 
 from shoal.basis import Bisquare, Flat, Fourier, Gaussian, Identity, Product, Smooth, VonMises
 from shoal.errors import InputError
+from shoal.moves import Steps, Turns
 from shoal.passive import (
     RandomWalk,
     TurnCoupled,
@@ -57,6 +58,8 @@ KNOWN: dict[str, type] = {
         TurnCoupled,
         WalkMixture,
         Unknown,
+        Turns,
+        Steps,
         Identity,
         Gaussian,
         Bisquare,

@@ -13,8 +13,10 @@ import xarray as xr
 from shoal.errors import InputError
 from shoal.files import write_whole
 from shoal.foreign import check_hdf5
+from shoal.moves import Turns
 from shoal.passive import MatrixDynamics, PassiveOperator, SparseDynamics, TurnCoupled
 from shoal.passive.turn_coupled import turn_effects
+from shoal.posterior.decision_fit import DecisionFit
 from shoal.posterior.fit import SAMPLING, Fit
 from shoal.posterior.model import Model
 from shoal.posterior.specification import described, plain, restored
@@ -78,7 +80,8 @@ def load_fit(path: str | Path) -> Fit:
     try:
         model = _restored_model(tree)
         _check_contents(tree, model)
-        fit = Fit(model, _without_storage(tree))
+        kind = DecisionFit if isinstance(model.passive, Turns) else Fit
+        fit = kind(model, _without_storage(tree))
         _ = fit.headings  # a file may hold anything
         return fit
     except InputError as error:

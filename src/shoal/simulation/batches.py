@@ -36,13 +36,15 @@ class Outcome:
 class Course:
     """How groups are run: what happens at walls, when they end, and whether decisions are kept.
 
-    With ``apart``, every group runs in a program of its own, under its own names.
+    With ``apart``, every group runs in a program of its own, under its own names; with ``steps``
+    animals choose how far they go.
     """
 
     walls: str = "reflect"
     stop: str = ""
     decisions: bool = False
     apart: bool = False
+    steps: bool = False
 
 
 def run_designs(
@@ -75,13 +77,15 @@ def run_designs(
         members = names if names is not None else tuple(str(n) for n in range(animals))
         if course.apart:
             members = mine[0][2].members
-        setting = Setting(members, fps, arena, kind[3], course.walls, course.stop, course.decisions)
+        setting = Setting(
+            members, fps, arena, kind[3], course.walls, course.stop, course.decisions, course.steps
+        )
         for first in range(0, len(mine), size):
             part = mine[first : first + size]
             padded = part + [part[-1]] * (size - len(part))  # one shape, one compilation
             batch = _batch(padded, animals, steps, kind[2], seed)
             run = run_groups(behaviour, setting, batch, jax.random.key(seed))
-            yield from _apart(part, jax.tree.map(np.asarray, run))
+            yield from _apart(part, jax.tree.map(np.asarray, run), course)
             done += len(part)
             report("simulating", done, len(jobs))
 
@@ -146,7 +150,7 @@ def _batch(
     )  # fmt: skip
 
 
-def _apart(jobs: Sequence[Any], run: Any) -> Iterator[Outcome]:
+def _apart(jobs: Sequence[Any], run: Any, course: Course) -> Iterator[Outcome]:
     for row, (_, replicate, design) in enumerate(jobs):
         own = len(design.members)
         last = min(int(run.going[:, row].sum()), design.steps + 1)
@@ -154,11 +158,19 @@ def _apart(jobs: Sequence[Any], run: Any) -> Iterator[Outcome]:
             None if part is None else part[1:last, row, :own]
             for part in (run.origin, run.destination)
         ]
+        angles = run.headings[:last, row, :own]
+        if course.steps:
+            angles = _onward(angles)
         yield Outcome(
             design,
             replicate,
             run.positions[:last, row, :own],
-            run.headings[:last, row, :own],
+            angles,
             int(run.stateless[:last, row].sum()),
             *decided,
         )
+
+
+def _onward(arriving: Float[np.ndarray, "moments individuals"]) -> Float[np.ndarray, "moments _"]:
+    """Headings of the steps that follow each frame, from those of the steps that led there."""
+    return np.concatenate([arriving[1:], np.full_like(arriving[-1:], np.nan)])

@@ -19,7 +19,8 @@ class View(eqx.Module):
     positions, headings
         Of the members; NaN for those that are not there. Headings in degrees.
     lengths
-        How far each is going to move in this frame.
+        How far each is going to move in this frame; where that is its choice, how far it has moved
+        in the last one.
     turned
         The turn that each has just made, in degrees.
     places
@@ -53,7 +54,7 @@ class View(eqx.Module):
 
 
 class Choice(eqx.Module):
-    """What each animal does: a turn in degrees.
+    """What each animal does: a turn in degrees, and how far it goes where that is its choice.
 
     Of those that follow a policy also the state it was in and the one it chose, −1 for none.
     """
@@ -61,6 +62,7 @@ class Choice(eqx.Module):
     turn: Float[Array, " individuals"]
     origin: Int[Array, " individuals"]
     destination: Int[Array, " individuals"]
+    length: Float[Array, " individuals"] | None = None
 
     @classmethod
     def of_turn(cls, turn: Float[Array, " individuals"]) -> "Choice":

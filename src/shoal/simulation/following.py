@@ -72,7 +72,7 @@ class ChooseTurns(Behaviour):
         if self.rule == "least-cost":
             best = log_weight >= log_weight.max(axis=1, keepdims=True) - 1e-9
             log_weight = jnp.where(best, 0.0, -jnp.inf)  # ties at random
-        chosen = _sampled(log_weight, pick)[:, None]
+        chosen = sampled(log_weight, pick)[:, None]
         turn = jnp.where(stuck, 0.0, jnp.take_along_axis(turns, chosen, axis=1)[:, 0])
         state = jnp.take_along_axis(ends, chosen, axis=1)[:, 0]
         return Choice(turn, origin, jnp.where(origin >= 0, state, -1))
@@ -208,6 +208,13 @@ def _defined(space: StateSpace, view: View) -> tuple[list[Float[Array, " n"]], B
     return found, known
 
 
+def state_number(space: StateSpace, values: list[Any]) -> Int[Array, "*n"]:
+    """The number of the state with these values, −1 where one of them is in no bin."""
+    bins = [axis.locate(value) for axis, value in zip(space.axes, values, strict=True)]
+    known = jnp.stack([index >= 0 for index in bins]).all(axis=0)
+    return jnp.where(known, _code([jnp.maximum(index, 0) for index in bins], space.shape), -1)
+
+
 def _code(bins: list[Array], shape: tuple[int, ...]) -> Int[Array, " n"]:
     """The number of a state from its bins, last axis fastest."""
     code = jnp.zeros((), dtype=int)
@@ -216,7 +223,8 @@ def _code(bins: list[Array], shape: tuple[int, ...]) -> Int[Array, " n"]:
     return code
 
 
-def _sampled(log_weight: Float[Array, "n turns"], pick: Float[Array, " n"]) -> Int[Array, " n"]:
+def sampled(log_weight: Float[Array, "n turns"], pick: Float[Array, " n"]) -> Int[Array, " n"]:
+    """One of each row by its weight, from a number between 0 and 1."""
     weight = jnp.exp(log_weight - log_weight.max(axis=1, keepdims=True))
     count = weight.shape[1]
     mass = weight @ jnp.triu(jnp.ones((count, count)))  # cumulative sums

@@ -12,7 +12,7 @@ from shoal.progress import Report, reporting
 from shoal.simulation.batches import Course, Outcome, run_designs
 from shoal.simulation.behaviour import Behaviour
 from shoal.simulation.designs import Design, Surroundings
-from shoal.simulation.following import RULES, ChooseTurns, checked_space
+from shoal.simulation.following import RULES, checked_space
 from shoal.simulation.policy import Policy, warn_of_radius
 from shoal.simulation.release import Release
 from shoal.states import Custom, Headings, StateSpace
@@ -176,10 +176,12 @@ def simulated(  # noqa: PLR0913  (what simulate takes, resolved)
         outcomes = run_designs(policy.behaviour(), designs, replicates, seed, course, report)
         return _in_order(outcomes, designs)
     found = Policy.of(policy, passive, space, discount, draws)
-    checked_space(found.space)
+    if found.moves is None:
+        checked_space(found.space)
     designs = found.designs(surroundings, start)
     apart = any(isinstance(part, Custom) for part in found.space.parts)
-    course = replace(course, apart=apart)
+    steps = found.moves is not None and found.moves.moves.steps
+    course = replace(course, apart=apart, steps=steps)
     behaviour, placed = found.followed(designs, replicates, seed, rule, between, together)
     return _run(behaviour, placed, replicates, seed, course, report)
 
@@ -202,7 +204,7 @@ def simulated_designs(
 
 
 def _run(
-    behaviour: ChooseTurns,
+    behaviour: Behaviour,
     designs: Sequence[Design],
     replicates: int,
     seed: int,

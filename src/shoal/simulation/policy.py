@@ -10,10 +10,13 @@ from jaxtyping import Float
 from shoal.errors import InputError
 from shoal.lmdp import Solution
 from shoal.lmdp.policies import as_grid, checked_discount
+from shoal.moves import Turns
 from shoal.passive import Passive, PassiveOperator, as_operator
-from shoal.posterior import Fit
+from shoal.posterior import DecisionFit, Fit
+from shoal.simulation.behaviour import Behaviour
+from shoal.simulation.choosing_moves import FollowMoves, MoveNumbers
 from shoal.simulation.designs import Design, Surroundings
-from shoal.simulation.following import ChooseTurns, FollowPolicy
+from shoal.simulation.following import FollowPolicy
 from shoal.simulation.turning import CoupledTurns, FollowTurns
 from shoal.states import Custom, Folded, Scene, StateSpace
 from shoal.tracks import Periodic
@@ -24,13 +27,15 @@ from shoal.tracks.record import warn
 class Policy:
     """What animals live by: states, passive dynamics, one or more costs-to-go, a discount.
 
-    Where the passive dynamics are turns, ``turns`` says how far animals turn.
+    Where the passive dynamics are turns, ``turns`` says how far animals turn; where animals choose
+    among moves, ``moves`` says how likely these are without preferences.
     """
 
     space: StateSpace
-    passive: PassiveOperator
+    passive: PassiveOperator | None
     log_z: Float[np.ndarray, "draws J"]
     turns: CoupledTurns | None = None
+    moves: MoveNumbers | None = None
 
     @classmethod
     def of(cls, given: Any, passive: Any, space: Any, discount: float, draws: str) -> "Policy":
@@ -52,6 +57,12 @@ class Policy:
                 )
             operator, discount = as_operator(given.passive), given.discount
             values, passive = given.cost_to_go, given.passive
+        elif isinstance(passive, Turns):
+            costs = np.asarray(given, dtype=float)
+            if costs.shape != space.shape:
+                raise InputError(f"costs of shape {costs.shape} do not fit states {space.shape}")
+            numbers = MoveNumbers.of(passive, space)
+            return cls(space, None, -costs.reshape(1, -1), None, numbers)
         else:
             if passive is None:
                 raise InputError("a bare cost-to-go needs passive= to decide by")
@@ -78,6 +89,8 @@ class Policy:
         if draws == "mean":
             costs = costs.mean(axis=0, keepdims=True)
         chosen = fit.model.space if space is None else space
+        if isinstance(fit, DecisionFit):
+            return cls(chosen, None, -costs, None, MoveNumbers.of_fit(fit, draws))
         passive = _unfolded(fit.passive, fit.operator, chosen)
         turns = CoupledTurns.of_fit(fit, draws)
         return cls(chosen, passive, -float(fit.model.discount) * costs, turns)
@@ -125,7 +138,7 @@ class Policy:
         rule: str = "stochastic",
         between: bool = True,
         together: bool = False,
-    ) -> tuple[ChooseTurns, list[Design]]:
+    ) -> tuple[Behaviour, list[Design]]:
         """The behaviour of so many groups, and designs with the targets that it needs.
 
         Every group has a draw of its own, or with ``together`` all groups of a replicate share one.
@@ -137,6 +150,9 @@ class Policy:
             draw = _dealt(len(self.log_z), replicates * len(designs), seed)
         used, which = np.unique(draw, return_inverse=True)
         log_z = self.log_z[used]
+        if self.moves is not None:
+            return FollowMoves.of(space, self.moves.only(used), log_z, which, rule), placed
+        assert self.passive is not None
         if self.turns is not None:
             turns = self.turns.only(used)
             return FollowTurns.of(space, turns, log_z, which, rule, between), placed

@@ -2,7 +2,10 @@
 
 A group's moment is (x_t, θ_t). As in eq. vicsek, every animal moves along θ_t to x_{t+1}, and has
 meanwhile decided by what it saw at t on the turn to θ_{t+1}. The state that it saw is therefore the
-one that ``count_transitions`` reads off the tracks at t.
+one that ``count_transitions`` and ``decisions`` read off the tracks at t.
+
+Where an animal chooses its step as well, θ_t is the direction in which it came to x_t; it turns
+first, and moves along θ_{t+1} to x_{t+1}.
 """
 
 from dataclasses import dataclass
@@ -34,6 +37,8 @@ class Setting:
         ``""``: it goes on.
     decisions
         Whether states and decisions are recorded, too.
+    steps
+        Whether animals choose how far they go.
     """
 
     members: tuple[str, ...]
@@ -43,6 +48,7 @@ class Setting:
     walls: str = "reflect"
     stop: str = ""
     decisions: bool = False
+    steps: bool = False
 
 
 class Batch(eqx.Module):
@@ -97,6 +103,7 @@ class Moment(NamedTuple):
     positions: Float[Array, "individuals 2"]
     headings: Float[Array, " individuals"]
     turned: Float[Array, " individuals"]
+    stepped: Float[Array, " individuals"]
     going: Bool[Array, ""]
     counted: Bool[Array, ""]
     stateless: Int[Array, ""]
@@ -110,7 +117,7 @@ def run_groups(behaviour: Behaviour, setting: Setting, batch: Batch, key: Key[Ar
     own = jax.vmap(lambda stamp: jax.random.fold_in(key, stamp))(batch.stamp)
     keys = jax.vmap(jax.random.fold_in)(own, batch.replicate)
     now = jax.vmap(partial(_begun, setting))(
-        batch.positions, batch.headings, batch.goal, batch.reach
+        batch.positions, batch.headings, batch.lengths[0], batch.goal, batch.reach
     )
     steps = batch.lengths.shape[0]
     first = _recorded(setting, now)
@@ -143,14 +150,20 @@ def _recorded(setting: Setting, moment: Moment) -> Run:
 
 
 def _begun(
-    setting: Setting, positions: Array, headings: Array, goal: Array, reach: Array
+    setting: Setting,
+    positions: Array,
+    headings: Array,
+    lengths: Array,
+    goal: Array,
+    reach: Array,
 ) -> Moment:
     nothing = jnp.full(headings.shape, -1)
     going = ~_there(setting, positions, goal, reach)
     zero = jnp.zeros_like(headings)
     return Moment(
-        positions, headings, zero, going, jnp.asarray(True), jnp.asarray(0), nothing, nothing
-    )
+        positions, headings, zero, lengths, going, jnp.asarray(True), jnp.asarray(0), nothing,
+        nothing,
+    )  # fmt: skip
 
 
 def _step(  # noqa: PLR0913, PLR0917
@@ -166,22 +179,29 @@ def _step(  # noqa: PLR0913, PLR0917
     group: Int[Array, ""],
 ) -> Moment:
     """One group, one frame on; a group that ended stays as it is."""
+    known = now.stepped if setting.steps else lengths
     view = View(
-        now.positions, now.headings, lengths, now.turned, places, setting.members, setting.fps,
+        now.positions, now.headings, known, now.turned, places, setting.members, setting.fps,
         setting.arena, setting.group,
     )  # fmt: skip
     choice = behaviour.decide(jax.random.fold_in(key, number), view, group)
-    way = _unit(now.headings)
-    reached, after = moved(setting.arena, setting.walls, now.positions, lengths, way)
-    bounced = jnp.where((after == way).all(axis=1), now.headings, _degrees(after))
-    later = (reached, _wrapped(bounced + choice.turn), choice.turn)
-    before = (now.positions, now.headings, now.turned)
+    if choice.length is None:
+        way = _unit(now.headings)
+        reached, after = moved(setting.arena, setting.walls, now.positions, lengths, way)
+        bounced = jnp.where((after == way).all(axis=1), now.headings, _degrees(after))
+        later = (reached, _wrapped(bounced + choice.turn), choice.turn, lengths)
+    else:
+        headed = _wrapped(now.headings + choice.turn)
+        reached = now.positions + choice.length[:, None] * _unit(headed)
+        later = (reached, headed, choice.turn, choice.length)
+    before = (now.positions, now.headings, now.turned, now.stepped)
     kept = [jnp.where(now.going, new, old) for new, old in zip(later, before, strict=True)]
     lost = (choice.origin < 0) & jnp.isfinite(now.headings) & now.going
     return Moment(
         positions=kept[0],
         headings=kept[1],
         turned=kept[2],
+        stepped=kept[3],
         going=now.going & ~_there(setting, reached, goal, reach),
         counted=now.going,
         stateless=lost.sum(),

@@ -10,7 +10,7 @@ from shoal.states.motion import Speed, TurningAngle
 from shoal.states.perceiving import track_states
 from shoal.states.recipe import Headings
 from shoal.states.records import Records
-from shoal.states.scene import Feature, Scene
+from shoal.states.scene import Feature, MovableFeature, Scene
 from shoal.states.space import StateSpace
 from shoal.states.transitions import Transitions
 
@@ -25,6 +25,7 @@ __all__ = [
     "Headings",
     "Interval",
     "LocalMisalignment",
+    "MovableFeature",
     "NeighboursWithin",
     "Numbered",
     "Records",

@@ -7,16 +7,13 @@ from jaxtyping import Float
 from shoal.angles import difference, namespace
 from shoal.states.axes import Circular, Folded
 
-Steps = Float[Any, "time individuals 2"]
-PerAnimal = Float[Any, "time individuals"]
-
 
 def angular_axis(name: str, bins: Any, absolute: bool) -> Circular | Folded:
     """The whole circle, or with ``absolute`` its halves folded together."""
     return Folded(name, bins) if absolute else Circular(name, bins)
 
 
-def bearing(step: Steps, headings: PerAnimal) -> PerAnimal:
+def bearing(step: Float[Any, "*shape 2"], headings: Float[Any, "*shape"]) -> Float[Any, "*shape"]:
     """The turn from each heading to the direction of a step; NaN where either is undefined."""
     xp = namespace(headings)
     x, y = step[..., 0], step[..., 1]

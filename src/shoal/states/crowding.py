@@ -9,7 +9,7 @@ import numpy as np
 from shoal.angles import namespace
 from shoal.errors import InputError
 from shoal.states.axes import Interval
-from shoal.states.scene import PerAnimal, Positions, Scene, by_frames
+from shoal.states.scene import PerAnimal, PerMove, Places, Scene, by_frames
 
 
 @dataclass(frozen=True)
@@ -44,12 +44,17 @@ class NeighboursWithin:
 
     def values(self, scene: Scene) -> PerAnimal:
         """Numbers, at most ``most``; NaN where the animal is not seen."""
-        return by_frames(scene, partial(self._counted, scene))
+        return self.decided(scene, *scene.own())[..., 0]
 
-    def _counted(self, scene: Scene, positions: Positions, headings: PerAnimal) -> PerAnimal:
-        xp = namespace(positions)
-        gap = scene.shortest(positions[:, :, None] - positions[:, None, :])
+    def decided(self, scene: Scene, places: Places, headings: PerMove) -> PerMove:
+        """Numbers around where each move would lead."""
+        return by_frames(scene, places, partial(self._counted, scene, places))
+
+    def _counted(self, scene: Scene, places: Places, run: slice) -> PerMove:
+        xp = namespace(places)
+        gap = scene.shortest(scene.positions[run, None, None] - places[run, :, :, None])
+        own = np.eye(gap.shape[3], dtype=bool)[: gap.shape[1], None]
         with np.errstate(invalid="ignore"):
-            near = xp.hypot(gap[..., 0], gap[..., 1]) <= self.radius
-        count = near.sum(axis=-1) - 1.0
-        return xp.where(xp.isfinite(positions[..., 0]), xp.minimum(count, self.most), xp.nan)
+            near = (xp.hypot(gap[..., 0], gap[..., 1]) <= self.radius) & ~own
+        count = near.sum(axis=-1) * 1.0
+        return xp.where(xp.isfinite(places[run, ..., 0]), xp.minimum(count, self.most), xp.nan)

@@ -10,57 +10,62 @@ from shoal.angles import namespace
 from shoal.errors import InputError
 from shoal.states.angular import angular_axis, bearing
 from shoal.states.axes import Circular, Folded, Interval
-from shoal.states.scene import PerAnimal, Positions, Scene
+from shoal.states.scene import PerAnimal, PerMove, Places, Positions, Scene
 from shoal.states.targets import checked_target, target_places
 from shoal.tracks import Arena, Periodic, shortest
 
 
-def _gaps(positions: Positions, arena: Arena | None) -> Float[Any, "time individuals others 2"]:
-    """The step from each animal to each other."""
-    return shortest(positions[:, None, :] - positions[:, :, None], arena)
+def to_nearest(places: Places, positions: Positions, arena: Arena | None = None) -> Places:
+    """The step from each place of an animal to its nearest neighbour.
 
-
-def to_nearest(positions: Positions, arena: Arena | None = None) -> Positions:
-    """The step from each animal to its nearest neighbour; NaN where it or all others are unseen."""
+    NaN where the place is unknown or no other animal is seen.
+    """
     xp = namespace(positions)
-    gap = _gaps(positions, arena)
+    gap = shortest(positions[:, None, None] - places[:, :, :, None], arena)
     distance = xp.hypot(gap[..., 0], gap[..., 1])
-    own = np.eye(positions.shape[1], dtype=bool)
+    own = np.eye(positions.shape[1], dtype=bool)[: places.shape[1], None]
     distance = xp.where(own | xp.isnan(distance), xp.inf, distance)
-    nearest = xp.argmin(distance, axis=2)
-    step = xp.take_along_axis(gap, nearest[:, :, None, None], axis=2)[:, :, 0]
-    lonely = xp.isinf(xp.min(distance, axis=2))
+    nearest = xp.argmin(distance, axis=3)
+    step = xp.take_along_axis(gap, nearest[..., None, None], axis=3)[..., 0, :]
+    lonely = xp.isinf(xp.min(distance, axis=3))
     return xp.where(lonely[..., None], xp.nan, step)
 
 
-def to_centroid(positions: Positions, arena: Arena | None = None) -> Positions:
-    """The step from each animal to the centroid of the others that are seen.
+def to_centroid(places: Places, positions: Positions, arena: Arena | None = None) -> Places:
+    """The step from each place of an animal to the centroid of the others that are seen.
 
     In a periodic box, where there is no centroid: the mean of the shortest steps to the others.
     """
     xp = namespace(positions)
     seen = xp.isfinite(positions).all(axis=-1)
-    others = seen.sum(axis=1, keepdims=True) - seen
+    first = slice(places.shape[1])
+    others = (seen.sum(axis=1, keepdims=True) - seen[:, first])[:, :, None]
     number = xp.maximum(others, 1)[..., None]
     if isinstance(arena, Periodic):
-        gap = _gaps(positions, arena)
-        step = xp.where(xp.isfinite(gap), gap, 0.0).sum(axis=2) / number
+        gap = shortest(positions[:, None, None] - places[:, :, :, None], arena)
+        own = np.eye(positions.shape[1], dtype=bool)[first, None, :, None]
+        step = xp.where(xp.isfinite(gap) & ~own, gap, 0.0).sum(axis=3) / number
     else:
         placed = xp.where(seen[..., None], positions, 0.0)
-        step = (placed.sum(axis=1, keepdims=True) - placed) / number - placed
-    return xp.where((seen & (others > 0))[..., None], step, xp.nan)
+        rest = placed.sum(axis=1, keepdims=True) - placed[:, first]
+        step = rest[:, :, None] / number - places
+    known = xp.isfinite(places).all(axis=-1) & (others > 0)
+    return xp.where(known[..., None], step, xp.nan)
 
 
 STEPS = {"neighbour": to_nearest, "centroid": to_centroid}
 """Where a distance or a bearing is taken to."""
 
 
-def _steps(scene: Scene, towards: str) -> Positions:
-    parts = [STEPS[towards](scene.positions[run], scene.arena) for run in scene.blocks()]
+def _steps(scene: Scene, places: Places, towards: str) -> Places:
+    parts = [
+        STEPS[towards](places[run], scene.positions[run], scene.arena)
+        for run in scene.blocks(places.shape[2])
+    ]
     return namespace(scene.positions).concatenate(parts)
 
 
-def _length(step: Positions) -> PerAnimal:
+def _length(step: Float[Any, "*shape 2"]) -> Float[Any, "*shape"]:
     return namespace(step).hypot(step[..., 0], step[..., 1])
 
 
@@ -110,7 +115,11 @@ class Distance:
 
     def values(self, scene: Scene) -> PerAnimal:
         """Distances, in the unit of the tracks."""
-        return _length(_steps(scene, self.towards))
+        return self.decided(scene, *scene.own())[..., 0]
+
+    def decided(self, scene: Scene, places: Places, headings: PerMove) -> PerMove:
+        """Distances from where each move would lead."""
+        return _length(_steps(scene, places, self.towards))
 
 
 @dataclass(frozen=True)
@@ -144,7 +153,11 @@ class Bearing:
 
     def values(self, scene: Scene) -> PerAnimal:
         """Degrees in [−180, 180): the turn that would make the animal face it."""
-        return bearing(_steps(scene, self.towards), scene.headings)
+        return self.decided(scene, *scene.own())[..., 0]
+
+    def decided(self, scene: Scene, places: Places, headings: PerMove) -> PerMove:
+        """Degrees, from where each move would lead."""
+        return bearing(_steps(scene, places, self.towards), headings)
 
 
 @dataclass(frozen=True)
@@ -189,11 +202,16 @@ class TargetDistance:
 
     def values(self, scene: Scene) -> PerAnimal:
         """Distances, in the unit of the tracks."""
-        distance = _length(scene.shortest(target_places(self.target, scene) - scene.positions))
+        return self.decided(scene, *scene.own())[..., 0]
+
+    def decided(self, scene: Scene, places: Places, headings: PerMove) -> PerMove:
+        """Distances from where each move would lead."""
+        goal = target_places(self.target, scene)[:, :, None]
+        distance = _length(scene.shortest(goal - places))
         if isinstance(self.target, str) and self.target in scene.members:
             own = np.arange(distance.shape[1]) == scene.members.index(self.target)
-            distance = namespace(distance).where(own, np.nan, distance)  # nobody is its own goal
-        return distance
+            distance = namespace(distance).where(own[:, None], np.nan, distance)
+        return distance  # nobody is its own goal
 
 
 @dataclass(frozen=True)
@@ -233,6 +251,10 @@ class WallDistance:
 
     def values(self, scene: Scene) -> PerAnimal:
         """Distances, in the unit of the tracks; NaN outside."""
+        return self.decided(scene, *scene.own())[..., 0]
+
+    def decided(self, scene: Scene, places: Places, headings: PerMove) -> PerMove:
+        """Distances from where each move would lead; NaN outside."""
         arena = self.arena or scene.arena
         if isinstance(arena, Periodic):
             raise InputError(f"a periodic box has no walls to be away from: {arena}")
@@ -242,5 +264,5 @@ class WallDistance:
                 "arena=shoal.Rectangle(left, bottom, right, top) or shoal.Circle(x, y, radius), or "
                 "--arena on the command line"
             )
-        distance = arena.distance(scene.positions)
+        distance = arena.distance(places)
         return namespace(distance).where(distance >= 0, distance, np.nan)

@@ -11,7 +11,7 @@ from shoal.angles import difference, namespace
 from shoal.errors import InputError
 from shoal.states.angular import angular_axis, bearing
 from shoal.states.axes import Circular, Folded
-from shoal.states.scene import PerAnimal, Positions, Scene, by_frames
+from shoal.states.scene import PerAnimal, PerMove, Places, Scene, by_frames
 from shoal.states.targets import checked_target, target_places
 
 Known = Bool[Any, "time individuals"]
@@ -65,44 +65,54 @@ class LocalMisalignment:
 
     def values(self, scene: Scene) -> PerAnimal:
         """Degrees in [−180, 180); NaN where the animal or all its neighbours have no heading."""
-        if self.radius is None and self.nearest is None:
-            return self._towards_all(scene.headings)
-        return by_frames(scene, partial(self._towards_near, scene))
+        return self.decided(scene, *scene.own())[..., 0]
 
-    def _towards_all(self, headings: PerAnimal) -> PerAnimal:
-        xp = namespace(headings)
-        known, east, north = _directions(headings)
+    def decided(self, scene: Scene, places: Places, headings: PerMove) -> PerMove:
+        """Degrees, from where each move would lead; an own heading in the mean stays as it was."""
+        if self.radius is None and self.nearest is None:
+            return self._towards_all(scene.headings, headings)
+        return by_frames(scene, places, partial(self._towards_near, scene, places, headings))
+
+    def _towards_all(self, seen: PerAnimal, headings: PerMove) -> PerMove:
+        xp = namespace(seen)
+        known, east, north = _directions(seen)
         company = _count(known) - known > 0  # alone with oneself one is not aligned with anybody
         x = xp.broadcast_to(east.sum(axis=1, keepdims=True), east.shape)
         y = xp.broadcast_to(north.sum(axis=1, keepdims=True), north.shape)
         if not self.include_self:
             x, y = x - east, y - north
-        return _turn(x, y, known & company, headings)
+        first = slice(headings.shape[1])
+        sums = x[:, first, None], y[:, first, None]
+        able = (known & company)[:, first, None]
+        return _turn(*sums, able, headings, _count(known)[..., None])
 
-    def _towards_near(self, scene: Scene, positions: Positions, headings: PerAnimal) -> PerAnimal:
-        known, east, north = _directions(headings)
-        gap = scene.shortest(positions[:, :, None] - positions[:, None, :])
+    def _towards_near(self, scene: Scene, places: Places, headings: PerMove, run: slice) -> PerMove:
+        known, east, north = _directions(scene.headings[run])
+        gap = scene.shortest(places[run, :, :, None] - scene.positions[run, None, None])
+        first = slice(gap.shape[1])
         near = self._neighbours(gap, known).astype(float)
-        x, y = (near @ east[..., None])[..., 0], (near @ north[..., None])[..., 0]
-        return _turn(x, y, known & (_count(known) - known > 0), headings)
+        x, y = (near @ way[:, None, :, None] for way in (east, north))
+        company = known & (_count(known) - known > 0)
+        number = _count(known)[..., None]
+        return _turn(x[..., 0], y[..., 0], company[:, first, None], headings[run], number)
 
     def _neighbours(
-        self, gap: Float[Any, "time individuals individuals 2"], known: Known
-    ) -> Bool[Any, "time individuals individuals"]:
+        self, gap: Float[Any, "time deciding moves individuals 2"], known: Known
+    ) -> Bool[Any, "time deciding moves individuals"]:
         """Whose headings count for whom."""
         xp = namespace(gap)
-        own = np.eye(gap.shape[1], dtype=bool)
+        own = np.eye(gap.shape[3], dtype=bool)[: gap.shape[1], None]
         squared = gap[..., 0] ** 2 + gap[..., 1] ** 2
-        usable = known[:, None, :] & ~own
+        usable = known[:, None, None, :] & ~own
         if self.radius is not None:
             with np.errstate(invalid="ignore"):
                 near = usable & (squared <= self.radius**2)
         else:
-            usable &= xp.isfinite(squared)
+            usable = usable & xp.isfinite(squared)
             order = xp.argsort(xp.where(usable, squared, xp.inf), axis=-1, stable=True)
             rank = xp.argsort(order, axis=-1, stable=True)
             near = usable & (rank < (self.nearest or 0))
-        return near | (own & known[:, :, None]) if self.include_self else near
+        return near | (own & known[:, : gap.shape[1], None, None]) if self.include_self else near
 
 
 def _directions(headings: PerAnimal) -> tuple[Known, PerAnimal, PerAnimal]:
@@ -117,11 +127,13 @@ def _count(known: Known) -> Any:
     return known.sum(axis=1, keepdims=True)
 
 
-def _turn(x: PerAnimal, y: PerAnimal, known: Known, headings: PerAnimal) -> PerAnimal:
+def _turn(
+    x: Any, y: Any, known: Bool[Any, "time deciding _"], headings: PerMove, number: Any
+) -> PerMove:
     xp = namespace(headings)
     towards = xp.rad2deg(xp.arctan2(y, x))
     # headings that cancel have no mean, whatever rounding leaves of their sum
-    defined = known & (xp.hypot(x, y) > 1e-9 * xp.maximum(_count(xp.isfinite(headings)), 1))
+    defined = known & (xp.hypot(x, y) > 1e-9 * xp.maximum(number, 1))
     return xp.where(defined, difference(towards, xp.where(known, headings, 0.0)), xp.nan)
 
 
@@ -159,5 +171,9 @@ class TargetMisalignment:
 
     def values(self, scene: Scene) -> PerAnimal:
         """Degrees in [−180, 180); NaN where the animal has no heading or is at the target."""
-        step = scene.shortest(target_places(self.target, scene) - scene.positions)
-        return bearing(step, scene.headings)
+        return self.decided(scene, *scene.own())[..., 0]
+
+    def decided(self, scene: Scene, places: Places, headings: PerMove) -> PerMove:
+        """Degrees, from where each move would lead."""
+        goal = target_places(self.target, scene)[:, :, None]
+        return bearing(scene.shortest(goal - places), headings)

@@ -5,11 +5,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from shoal.angles import difference
+from shoal.angles import difference, namespace
 from shoal.errors import InputError
 from shoal.states.angular import angular_axis
 from shoal.states.axes import Circular, Folded, Interval
-from shoal.states.scene import PerAnimal, Scene
+from shoal.states.scene import PerAnimal, PerMove, Places, Scene
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,11 @@ class Speed:
             speed[:-n] = np.where(whole, np.hypot(moved[..., 0], moved[..., 1]) * rate, np.nan)
         return speed
 
+    def decided(self, scene: Scene, places: Places, headings: PerMove) -> PerMove:
+        """The speed of each move itself, in one frame."""
+        moved = scene.shortest(places - scene.positions[:, : places.shape[1], None])
+        return namespace(moved).hypot(moved[..., 0], moved[..., 1]) * (scene.fps or 1.0)
+
 
 @dataclass(frozen=True)
 class TurningAngle:
@@ -97,3 +102,7 @@ class TurningAngle:
         now, then = np.where(known, angle[1:], 0.0), np.where(known, angle[:-1], 0.0)
         turn[1:] = np.where(known, difference(now, then), np.nan)
         return turn
+
+    def decided(self, scene: Scene, places: Places, headings: PerMove) -> PerMove:
+        """The turn of each move itself."""
+        return difference(headings, scene.headings[:, : headings.shape[1], None])

@@ -14,6 +14,9 @@ from shoal.tracks import Arena, Tracks, shortest
 Positions = Float[Any, "time individuals 2"]
 PerAnimal = Float[Any, "time individuals"]
 """NumPy's arrays, or JAX's inside a simulation, where every frame is that of another group."""
+Places = Float[Any, "time deciding moves 2"]
+PerMove = Float[Any, "time deciding moves"]
+"""Where moves would lead the first few animals of a scene, which may be all."""
 BLOCK = 1 << 21
 """Pairs of animals in memory at a time."""
 
@@ -81,10 +84,14 @@ class Scene:
         """Displacements (…, 2), by the shortest way round where the arena is periodic."""
         return shortest(step, self.arena)
 
-    def blocks(self) -> Iterator[slice]:
+    def own(self) -> tuple[Places, PerMove]:
+        """Where animals are and head, as the one move that changes nothing."""
+        return self.positions[:, :, None], self.headings[:, :, None]
+
+    def blocks(self, moves: int = 1) -> Iterator[slice]:
         """Runs of frames few enough to compare all animals with all."""
         frames, animals, _ = self.positions.shape
-        step = max(1, BLOCK // max(1, animals * animals))
+        step = max(1, BLOCK // max(1, animals * animals * moves))
         for start in range(0, frames, step):
             yield slice(start, min(start + step, frames))
 
@@ -103,6 +110,15 @@ class Feature(Protocol):
         ...
 
 
+@runtime_checkable
+class MovableFeature(Feature, Protocol):
+    """A feature that knows its value after a move of the animal, all others as it saw them."""
+
+    def decided(self, scene: Scene, places: Places, headings: PerMove) -> PerMove:
+        """The values if each of the first animals were there and headed so, one at a time."""
+        ...
+
+
 def needs_neighbours(feature: Any) -> bool:
     """Whether a feature is about other members of the group."""
     return bool(getattr(feature, "social", False))
@@ -118,7 +134,7 @@ def frames_after(feature: Any) -> int:
     return int(getattr(feature, "after", 0))
 
 
-def by_frames(scene: Scene, distances: Any) -> PerAnimal:
-    """A function of (positions, headings) that compares all animals with all, in runs of frames."""
-    parts = [distances(scene.positions[run], scene.headings[run]) for run in scene.blocks()]
+def by_frames(scene: Scene, places: Places, compared: Any) -> PerMove:
+    """A function of frames that compares all places with all animals, in runs of frames."""
+    parts = [compared(run) for run in scene.blocks(places.shape[2])]
     return namespace(scene.headings).concatenate(parts)

@@ -1,0 +1,19 @@
+"""What animals decided: moves that they chose, and those they could have chosen."""
+
+from shoal.moves.passive import Candidates, Moved, MoveFamily, PassiveMoves
+from shoal.moves.quadrature import Quadrature
+from shoal.moves.reading import decisions
+from shoal.moves.record import Decisions
+from shoal.moves.specification import Steps, Turns
+
+__all__ = [
+    "Candidates",
+    "Decisions",
+    "MoveFamily",
+    "Moved",
+    "PassiveMoves",
+    "Quadrature",
+    "Steps",
+    "Turns",
+    "decisions",
+]

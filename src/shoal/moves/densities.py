@@ -1,0 +1,89 @@
+"""How likely animals without preferences turn and step: densities of turns and of log steps.
+
+Turns are in degrees, and steps enter by their logarithm, so that a density does not depend on the
+unit of the tracks.
+"""
+
+import math
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax.scipy.special import gammaln, i0e
+from jaxtyping import Array, Float
+
+TURNS = ("cauchy", "normals", "von-mises")
+STEPS = ("gamma", "log-normal")
+
+FLOOR = 1e-6
+"""The share of turns that go anywhere with equal chance, so that nothing is impossible."""
+
+IMAGES = 2
+"""Times round the circle that a normal turn may go, either way."""
+
+Values = dict[str, Any]
+
+
+def log_turn(kind: Any, values: Values, degrees: Float[Array, "*any"]) -> Float[Array, "*any"]:
+    """The log density of turns, per degree.
+
+    Parameters
+    ----------
+    kind
+        One of ``TURNS``, or several turns in degrees that are equally likely, each with a normal
+        error of sd ``spread``.
+    values
+        ``spread``; of two normals also ``wide`` and ``share``.
+    """
+    spread = values["spread"]
+    if kind == "cauchy":
+        kept = jnp.exp(-jnp.deg2rad(spread))
+        lost = -jnp.expm1(-2 * jnp.deg2rad(spread))  # 1 − kept², right for small spreads
+        half = jnp.sin(jnp.deg2rad(degrees) / 2)
+        density = lost / ((1 - kept) ** 2 + 4 * kept * half**2) / 360.0
+    elif kind == "von-mises":
+        kappa = jnp.deg2rad(spread) ** -2
+        height = jnp.exp(kappa * (jnp.cos(jnp.deg2rad(degrees)) - 1.0))
+        density = height / (i0e(kappa) * 360.0)
+    elif kind == "normals":
+        share = values["share"]
+        density = (1 - share) * _wrapped_normal(degrees, spread)
+        density = density + share * _wrapped_normal(degrees, values["wide"])
+    else:
+        lobes = [_wrapped_normal(degrees - turn, spread) for turn in kind]
+        density = jnp.sum(jnp.stack(lobes), axis=0) / len(kind)
+    return jnp.log((1 - FLOOR) * density + FLOOR / 360.0)
+
+
+def _wrapped_normal(degrees: Float[Array, "*any"], sd: Any) -> Float[Array, "*any"]:
+    near = jnp.mod(degrees + 180.0, 360.0) - 180.0
+    laps = 360.0 * jnp.arange(-IMAGES, IMAGES + 1)
+    heights = jnp.exp(-0.5 * ((near[..., None] + laps) / sd) ** 2)
+    return jnp.sum(heights, axis=-1) / (sd * math.sqrt(2 * math.pi))
+
+
+def log_step(kind: str, values: Values, residual: Float[Array, "*any"]) -> Float[Array, "*any"]:
+    """The log density of log steps, by how far they lie above the expected log step.
+
+    A gamma step has mean 1 where the residual is 0, a log-normal one has median 1; ``variation``
+    is the sd of a log-normal step's logarithm, and of a gamma step its sd over its mean.
+    """
+    variation = values["variation"]
+    if kind == "gamma":
+        shape = variation**-2
+        return shape * jnp.log(shape) - gammaln(shape) + shape * (residual - jnp.exp(residual))
+    scaled = residual / variation
+    return -0.5 * scaled**2 - jnp.log(variation) - 0.5 * math.log(2 * math.pi)
+
+
+def quantiles(
+    log_density: Float[np.ndarray, " grid"],
+    grid: Float[np.ndarray, " grid"],
+    places: Float[np.ndarray, " points"],
+) -> tuple[Float[np.ndarray, " points"], Float[np.ndarray, " points"]]:
+    """Points below which these shares of a tabulated density lie, and its log density there."""
+    density = np.exp(log_density - log_density.max())
+    widths = np.diff(grid)
+    mass = np.concatenate([[0.0], np.cumsum((density[1:] + density[:-1]) / 2 * widths)])
+    points = np.interp(places * mass[-1], mass, grid)
+    return points, np.log(np.interp(points, grid, density) / mass[-1])

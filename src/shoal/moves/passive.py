@@ -1,0 +1,182 @@
+"""Passive moves as the mathematics sees them: the chances of the states they lead to."""
+
+import math
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import scipy.sparse as sp
+from jaxtyping import Array, Bool, Float, Int
+
+import shoal.precision  # noqa: F401
+from shoal.moves.densities import log_step, log_turn
+from shoal.moves.specification import Steps, Turns
+from shoal.passive import PassiveOperator
+from shoal.passive.family import LearnableDynamics
+from shoal.passive.unknown import Parameter
+
+ARC_POINTS = 9
+"""Points of the rule by which the mass of an arc of turns is found."""
+
+
+class Moved(eqx.Module):
+    """The moves that animals made, and those before.
+
+    Attributes
+    ----------
+    turn, log_step
+        In degrees, and the logarithm of a length; the latter is None where steps are not chosen.
+    turn_before, log_step_before
+        Of the frame before; 0 and a typical step where there is none.
+    """
+
+    turn: Float[Array, " n"]
+    log_step: Float[Array, " n"] | None
+    turn_before: Float[Array, " n"]
+    log_step_before: Float[Array, " n"] | None
+
+
+class Candidates(eqx.Module):
+    """A fixed quadrature of the moves that each animal could have made.
+
+    Attributes
+    ----------
+    states
+        The decided state of every candidate move.
+    possible
+        Which candidates can be made at all; None where all can.
+    turn, log_step
+        Of each candidate, from where turns and steps were expected when candidates were made.
+    log_base
+        Minus the log density they were spread by.
+    persistence, log_typical
+        The passive moves they were spread by.
+    turn_before
+        Of each decision.
+    """
+
+    states: Int[Array, "k n"]
+    possible: Bool[Array, "k n"] | None
+    turn: Float[Array, " k"]
+    log_step: Float[Array, " k"] | None
+    log_base: Float[Array, " k"]
+    persistence: Float[Array, ""]
+    log_typical: Float[Array, ""]
+    turn_before: Float[Array, " n"]
+
+    @property
+    def bytes(self) -> int:
+        """The memory that they take."""
+        return int(self.states.size * self.states.dtype.itemsize)
+
+
+class PassiveMoves(PassiveOperator):
+    """S: the passive chances of the states that each decision's moves lead to.
+
+    It stands where P̄ stands for transitions, with a row for every decision instead of one for every
+    state. ``shape`` is that of the grid of decided states.
+    """
+
+    moves: Turns = eqx.field(static=True)
+    values: dict[str, Any]
+    candidates: Candidates | None = None
+
+    def log_density(self, moved: Moved) -> Float[Array, " n"]:
+        """The log density of moves: turns per degree, steps by their logarithm."""
+        turn = moved.turn - self.values["persistence"] * moved.turn_before
+        density = self.log_turn(turn)
+        if isinstance(self.moves, Steps):
+            assert moved.log_step is not None and moved.log_step_before is not None
+            follow, typical = self.values["follow"], jnp.log(self.values["typical"])
+            expected = (1 - follow) * typical + follow * moved.log_step_before
+            density = density + log_step(self.moves.step, self.values, moved.log_step - expected)
+        return density
+
+    def log_turn(self, degrees: Float[Array, "*any"]) -> Float[Array, "*any"]:
+        """The log density of turns, or where they are multiples the density of each one's arc."""
+        if self.moves.every is None:
+            return log_turn(self.moves.turn, self.values, degrees)
+        places, weights = np.polynomial.legendre.leggauss(ARC_POINTS)
+        within = degrees[..., None] + places * self.moves.every / 2
+        heights = log_turn(self.moves.turn, self.values, within)
+        return jax.scipy.special.logsumexp(heights, axis=-1, b=weights / 2)
+
+    def log_weight(self, digest: Moved) -> Float[Array, ""]:
+        """The log likelihood of moves where nothing is preferred."""
+        return jnp.sum(self.log_density(digest))
+
+    @property
+    def weights(self) -> Float[Array, "k #n"]:
+        """The passive chance of every candidate, for all decisions or for each."""
+        given = self.candidates
+        assert given is not None
+        turn = given.turn[:, None]
+        if not isinstance(self.moves.persistence, int | float | np.number):
+            more = given.persistence - self.values["persistence"]
+            turn = turn + more * given.turn_before
+        log = self.log_turn(turn) + given.log_base[:, None]
+        if isinstance(self.moves, Steps):
+            assert given.log_step is not None
+            shift = given.log_typical - jnp.log(self.values["typical"])
+            residual = given.log_step + (1 - self.values["follow"]) * shift
+            log = log + log_step(self.moves.step, self.values, residual)[:, None]
+        if given.possible is not None:
+            log = jnp.where(given.possible, log, -jnp.inf)
+        return jax.nn.softmax(log, axis=0)
+
+    def apply(self, values: Float[Array, "*grid"]) -> Float[Array, " n"]:
+        """The mean over each decision's moves of an array over decided states: S x."""
+        assert self.candidates is not None
+        there = values.ravel()
+
+        def add(total: Array, one: tuple[Array, Array]) -> tuple[Array, None]:
+            states, weight = one
+            return total + weight * there[states], None
+
+        none = jnp.zeros(self.candidates.states.shape[1], there.dtype)
+        total, _ = jax.lax.scan(add, none, (self.candidates.states, self.weights))
+        return total
+
+    def adjoint(self, values: Float[Array, " n"]) -> Float[Array, "*grid"]:
+        """Where mass at each decision goes passively: Sᵀ x."""
+        assert self.candidates is not None
+        spread = self.weights * values
+        mass = jnp.zeros(math.prod(self.shape), values.dtype)
+        return mass.at[self.candidates.states].add(spread).reshape(self.shape)
+
+    def matrix(self) -> Any:
+        """S as a SciPy sparse array, decisions × states."""
+        assert self.candidates is not None
+        states = np.asarray(self.candidates.states).T
+        rows, count = states.shape
+        weights = np.broadcast_to(np.asarray(self.weights).T, states.shape)
+        ends = np.arange(0, rows * count + 1, count)
+        whole = sp.csr_array(
+            (weights.ravel(), states.ravel(), ends), shape=(rows, math.prod(self.shape))
+        )
+        whole.sum_duplicates()
+        return whole
+
+
+class MoveFamily(LearnableDynamics):
+    """Passive moves as a function of their unknowns, each with a standard normal prior."""
+
+    candidates: Candidates | None = None
+
+    @classmethod
+    def of(cls, moves: Turns, space: Any, candidates: Candidates | None = None) -> "MoveFamily":
+        """From a specification, and the candidate moves of decisions where there are any."""
+        parameters: tuple[Parameter, ...] = moves.parameters(space)
+        return cls(moves, space, parameters, candidates)
+
+    @property
+    def work(self) -> int:
+        """How many states one evaluation looks up."""
+        return 0 if self.candidates is None else int(self.candidates.states.size)
+
+    def at(self, u: Float[Array, " k"]) -> PassiveMoves:
+        """The passive moves there."""
+        values = {name: value for (name, _), value in self.numbers(u).items()}
+        return PassiveMoves(self.space.shape, self.specification, values, self.candidates)

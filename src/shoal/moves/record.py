@@ -1,0 +1,220 @@
+"""What animals decided: every move, what was perceived before it, and what else they could do."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from shoal.errors import InputError
+from shoal.moves.passive import Candidates, Moved
+from shoal.moves.quadrature import Quadrature
+from shoal.moves.specification import Turns
+from shoal.states import Headings, Records, StateSpace, splitting
+from shoal.states.transitions import Pairs
+
+Split = tuple["Decisions", "Decisions"]
+EACH = ("perceived", "decided", "turn", "step", "turn_before", "step_before", "states")
+"""What has a row for every decision."""
+
+
+@dataclass(frozen=True, eq=False)
+class Decisions:
+    """Moves of animals, each with what was perceived, what was decided and the other candidates.
+
+    Attributes
+    ----------
+    space, moves
+        The decided states, and what animals can choose; unknown numbers of steps have a prior
+        around what the tracks show.
+    records
+        Perceived and decided state of every decision, whose it was and when.
+    perceived, decided
+        The values of every feature before the move, and after it with all others as they were seen.
+    turn, step
+        The move; steps are NaN where they are not chosen.
+    turn_before, step_before
+        The move before; 0 and NaN where there is none.
+    states, possible
+        The decided state of every candidate move, and which of them can be made; None where all
+        can.
+    quadrature
+        The candidate moves.
+    dropped
+        How many animals in how many frames made no decision that could be read, by reason.
+    fixes
+        Animals times frames, all that were looked at.
+    headings
+        How headings were taken, and the frame interval.
+    """
+
+    space: StateSpace
+    moves: Turns
+    records: Records
+    perceived: Float[np.ndarray, "n features"]
+    decided: Float[np.ndarray, "n features"]
+    turn: Float[np.ndarray, " n"]
+    step: Float[np.ndarray, " n"]
+    turn_before: Float[np.ndarray, " n"]
+    step_before: Float[np.ndarray, " n"]
+    states: Int[np.ndarray, "n k"]
+    possible: Bool[np.ndarray, "n k"] | None
+    quadrature: Quadrature
+    dropped: dict[str, int] = field(default_factory=dict)
+    fixes: int = 0
+    headings: Headings | None = None
+    lag: int = 1
+
+    @property
+    def total(self) -> int:
+        """How many there are."""
+        return len(self.records)
+
+    @property
+    def arrivals(self) -> Int[np.ndarray, "*grid"]:
+        """How often each state was decided for."""
+        return self._counted(self.records.destination)
+
+    @property
+    def departures(self) -> Int[np.ndarray, "*grid"]:
+        """How often a decision was made in each perceived state."""
+        return self._counted(self.records.origin)
+
+    def _counted(self, states: Int[np.ndarray, " n"]) -> Int[np.ndarray, "*grid"]:
+        counts = np.bincount(states, minlength=self.space.size)
+        return counts.reshape(self.space.shape)
+
+    @property
+    def pairs(self) -> Pairs:
+        """The distinct perceived and decided states that were seen together, with how often."""
+        codes, counts = np.unique(self.records.codes(self.space.size), return_counts=True)
+        origins, destinations = np.divmod(codes, self.space.size)
+        return Pairs(origins, destinations, counts)
+
+    @property
+    def moved(self) -> Moved:
+        """The moves, as passive moves see them."""
+        return moved_of(self.moves, self.turn, self.step, self.turn_before, self.step_before)
+
+    @property
+    def candidates(self) -> Candidates:
+        """The moves that animals could have made, as passive moves see them."""
+        spread = self.quadrature
+        steps = spread.log_step
+        return Candidates(
+            jnp.asarray(self.states.T),
+            None if self.possible is None else jnp.asarray(self.possible.T),
+            jnp.asarray(spread.turn),
+            None if steps is None else jnp.asarray(steps),
+            jnp.asarray(spread.log_base),
+            jnp.asarray(spread.persistence),
+            jnp.asarray(spread.log_typical),
+            jnp.asarray(self.turn_before),
+        )
+
+    def rows(self) -> tuple[Candidates, Float[np.ndarray, " rows"]]:
+        """Candidates without repetitions, and how often each of them stands for a decision.
+
+        Decisions whose candidates all lead to the same states are one row: where animals turn and
+        perceive few angles there are far fewer rows than decisions.
+        """
+        given = self.candidates
+        alike = self.moves.steps or self.possible is not None
+        if alike or not isinstance(self.moves.persistence, int | float | np.number):
+            return given, np.ones(self.total)
+        states, first, counts = np.unique(
+            self.states, axis=0, return_index=True, return_counts=True
+        )
+        fewer = eqx.tree_at(
+            lambda c: (c.states, c.turn_before),
+            given,
+            (jnp.asarray(states.T), given.turn_before[first]),
+        )
+        return fewer, counts.astype(float)
+
+    def split_time(self, share: float) -> "Split":
+        """The earlier and the later decisions of every group, as transitions are split."""
+        return self._two(splitting.by_time(self._known(), self.lag, share))
+
+    def split_groups(
+        self, which: float | Sequence[Any], seed: int = 0, stratify: str | None = None
+    ) -> "Split":
+        """Whole groups, and the others: a share drawn at random, or labels."""
+        return self._two(splitting.by_groups(self._known(), which, seed, stratify))
+
+    def split_individuals(
+        self, which: float | Sequence[Any], seed: int = 0, stratify: str | None = None
+    ) -> "Split":
+        """Whole animals, and the others: a share drawn at random, or names."""
+        return self._two(splitting.by_individuals(self._known(), which, seed, stratify))
+
+    def blocks(self, count: int | None = None) -> "list[Decisions]":
+        """Parts that are nearly independent, for standard errors; together they are the whole."""
+        return [self.take(rows) for rows in self.block_rows(count)]
+
+    def block_rows(self, count: int | None = None) -> list[Int[np.ndarray, " rows"]]:
+        """The rows of each block."""
+        number = splitting.block_of(self._known(), self.lag, count)
+        order = np.argsort(number, kind="stable")
+        edges = np.flatnonzero(np.diff(number[order])) + 1
+        return [rows for rows in np.split(order, edges) if rows.size]
+
+    def folds(
+        self,
+        k: int | None,
+        by: Literal["time", "group", "individual"] = "time",
+        seed: int = 0,
+        stratify: str | None = None,
+    ) -> "list[Split]":
+        """Training and held-out decisions, k times; every decision is held out once."""
+        masks = splitting.folds_of(self._known(), self.lag, k, by, seed, stratify)
+        return [self._two(pair) for pair in masks]
+
+    def _known(self) -> Records:
+        if not len(self.records):
+            raise InputError("there are no decisions to split")
+        return self.records
+
+    def _two(self, masks: tuple[splitting.Mask, splitting.Mask]) -> "Split":
+        return self.take(masks[0]), self.take(masks[1])
+
+    def take(self, rows: Any) -> "Decisions":
+        """Some of them: where a mask is True, or by the numbers of their rows."""
+        some: dict[str, Any] = {name: getattr(self, name)[rows] for name in EACH}
+        return replace(
+            self,
+            records=self.records.take(rows),
+            possible=None if self.possible is None else self.possible[rows],
+            dropped={},
+            fixes=0,
+            **some,
+        )
+
+    def __repr__(self) -> str:
+        entered = int((self.arrivals > 0).sum())
+        return (
+            f"Decisions({self.total} among {self.states.shape[1]} candidate "
+            f"{'steps' if self.moves.steps else 'turns'} each, {entered} of {self.space.size} "
+            "states decided for)"
+        )
+
+
+def moved_of(
+    moves: Turns,
+    turn: Float[np.ndarray, " n"],
+    step: Float[np.ndarray, " n"],
+    turn_before: Float[np.ndarray, " n"],
+    step_before: Float[np.ndarray, " n"],
+) -> Moved:
+    """Moves as passive moves see them."""
+    if not moves.steps:
+        return Moved(jnp.asarray(turn), None, jnp.asarray(turn_before), None)
+    return Moved(
+        jnp.asarray(turn),
+        jnp.asarray(np.log(step)),
+        jnp.asarray(turn_before),
+        jnp.asarray(np.log(step_before)),
+    )

@@ -1,0 +1,190 @@
+"""What an animal can choose, and how likely it would choose it without preferences."""
+
+import math
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from shoal.errors import InputError
+from shoal.moves.densities import STEPS, TURNS
+from shoal.passive.turn_coupled import SPREAD, WIDE, WIDE_SHARE
+from shoal.passive.unknown import CORRELATION, SHARE, Parameter, Unknown, parameter
+
+PERSISTENCE = Unknown(1.0, 3.0)
+"""Half of all guesses lie between −0.33 and 0.33."""
+
+VARIATION = Unknown(0.5, 3.0)
+"""What is known of steps before tracks are seen."""
+
+OTHERS = ("still", "ahead")
+
+
+@dataclass(frozen=True)
+class Turns:
+    """An animal chooses its heading; how far it goes is not its choice.
+
+    Parameters
+    ----------
+    turn
+        The distribution of turns without preferences: ``"cauchy"``, wrapped and heavy-tailed;
+        ``"normals"``, a mixture of a narrow and a wide wrapped normal; ``"von-mises"``; or several
+        turns in degrees, equally likely, each with a normal error.
+    spread
+        How far animals turn, in degrees: the half width of the Cauchy distribution (half of all
+        turns are smaller), the sd of the narrow normal, or that of the von Mises distribution.
+    wide, share
+        Of ``"normals"``: the sd of the wide one, and its share.
+    persistence
+        How much of a turn is repeated in the next one: a number between −1 and 1, or True to learn
+        it. Animals that are turning go on turning; errors of measurement make it negative.
+    every
+        Animals turn by multiples of so many degrees, as those of the paper do; None for any turn.
+    candidates
+        How many moves stand for all that an animal could have made.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> shoal.Turns().turn
+    'cauchy'
+    """
+
+    turn: Any = "cauchy"
+    spread: Any = SPREAD
+    wide: Any = WIDE
+    share: Any = WIDE_SHARE
+    persistence: Any = 0.0
+    every: Any = None
+    candidates: Any = 64
+    steps: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        """Check the words and numbers."""
+        if isinstance(self.turn, list | tuple | np.ndarray):
+            turns = tuple(float(turn) for turn in self.turn)
+            if not turns or not np.all(np.isfinite(turns)):
+                raise InputError(f"turns are one or more finite numbers of degrees, got {turns}")
+            object.__setattr__(self, "turn", turns)
+        elif self.turn not in TURNS:
+            raise InputError(
+                f"a turn is one of {', '.join(TURNS)}, or several numbers of degrees; got "
+                f"{self.turn!r}"
+            )
+        if self.persistence is True:
+            object.__setattr__(self, "persistence", PERSISTENCE)
+        elif not isinstance(self.persistence, Unknown):
+            number = isinstance(self.persistence, int | float | np.number)
+            if not number or not -1 < self.persistence < 1:
+                raise InputError(
+                    "persistence is a number between −1 and 1, or True to learn it; got "
+                    f"{self.persistence!r}"
+                )
+        if self.every is not None and (
+            not 0 < self.every <= 180 or abs(360 / self.every - round(360 / self.every)) > 1e-9
+        ):
+            raise InputError(
+                f"every is a number of degrees that divides the circle, got {self.every!r}"
+            )
+        count = self.candidates
+        if isinstance(count, bool) or not hasattr(count, "__index__") or count < 8:
+            raise InputError(f"candidates are a whole number of moves, 8 or more; got {count!r}")
+
+    def parameters(self, space: Any = None) -> tuple[Parameter, ...]:
+        """The numbers of the passive moves, known and unknown."""
+        found = [parameter("turn spread", "spread", self.spread)]
+        if self.turn == "normals":
+            found.append(parameter("wide turn sd", "wide", self.wide))
+            found.append(parameter("share of wide turns", "share", self.share, SHARE))
+        given = self.persistence
+        learned = isinstance(given, Unknown)
+        kind = CORRELATION if learned else ""
+        place = parameter("persistence of turns", "persistence", given, kind) if learned else None
+        found.append(place or Parameter("persistence of turns", "persistence", None, float(given)))
+        return tuple(found)
+
+    def known(self, space: Any, values: dict[Any, float]) -> "Turns":
+        """With numbers for its unknowns."""
+        names = {field.name for field in fields(self)}
+        return replace(self, **{key[0]: value for key, value in values.items() if key[0] in names})
+
+
+@dataclass(frozen=True)
+class Steps(Turns):
+    """An animal chooses its heading and how far it goes: distances and walls become choices.
+
+    Parameters
+    ----------
+    turn, spread, wide, share, persistence, candidates
+        As in ``Turns``.
+    step
+        The distribution of steps without preferences: ``"gamma"`` or ``"log-normal"``.
+    typical
+        The step that an animal is expected to make after a typical one, in the unit of the tracks:
+        its mean (gamma) or median (log-normal). By default learned, around what the tracks show.
+    variation
+        The sd of a gamma step over its mean, or that of a log-normal step's logarithm.
+    follow
+        How much of a step that was longer than usual is kept in the next one: 0 for none, 1 for
+        all. By default taken from the tracks once, before costs are learned.
+    others
+        How an animal sees the others when it decides: ``"still"``, where they are, or ``"ahead"``,
+        where they will be if they go straight on.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> shoal.Steps(others="ahead").step
+    'gamma'
+    """
+
+    step: Any = "gamma"
+    typical: Any = None
+    variation: Any = VARIATION
+    follow: Any = None
+    others: Any = "still"
+    steps: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        """Check the words and numbers."""
+        super().__post_init__()
+        if self.step not in STEPS:
+            raise InputError(f"a step is one of {', '.join(STEPS)}; got {self.step!r}")
+        if self.others not in OTHERS:
+            raise InputError(f"others are one of {', '.join(OTHERS)}; got {self.others!r}")
+        if self.every is not None:
+            raise InputError("steps go in any direction: leave out every")
+        if self.follow is not None and not (
+            isinstance(self.follow, int | float | np.number) and -1 <= self.follow <= 1.5
+        ):
+            raise InputError(f"follow is a number, 0 for none and 1 for all; got {self.follow!r}")
+
+    def parameters(self, space: Any = None) -> tuple[Parameter, ...]:
+        """The numbers of the passive moves, known and unknown."""
+        if self.typical is None or self.follow is None:
+            raise InputError("steps are known only after tracks were seen: take decisions.moves")
+        return (
+            *super().parameters(space),
+            parameter("typical step", "typical", self.typical),
+            parameter("variation of steps", "variation", self.variation),
+            Parameter("follow of steps", "follow", None, float(self.follow)),
+        )
+
+    def resolved(self, step: Any, before: Any) -> "Steps":
+        """With a prior around the steps that tracks show."""
+        logs, earlier = np.log(step), np.log(before)
+        both = np.isfinite(earlier) & np.isfinite(logs)
+        if np.ptp(logs) < 1e-9:
+            raise InputError(
+                f"every step is {step[0]:g} long: animals that cannot choose how far they go are "
+                "read with shoal.Turns()"
+            )
+        middle = float(np.median(logs))
+        follow = self.follow
+        if follow is None:
+            x, y = earlier[both] - middle, logs[both] - middle
+            follow = float(np.clip(x @ y / max(x @ x, 1e-300), 0.0, 0.98)) if both.any() else 0.0
+        typical = self.typical
+        if typical is None:
+            typical = Unknown(math.exp(middle), 3.0)
+        return replace(self, follow=follow, typical=typical)

@@ -1,0 +1,214 @@
+"""The result of a fit to decisions: the cost-to-go of what animals decide for."""
+
+from functools import cached_property
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import xarray as xr
+from jaxtyping import Array, Float, Int
+
+from shoal.errors import InputError
+from shoal.moves import Decisions, MoveFamily
+from shoal.posterior.diagnostics import Diagnostics, diagnose_decisions
+from shoal.posterior.fit import Fit, from_zero
+from shoal.posterior.loo import LooScore
+from shoal.posterior.scoring import MOST_DRAWS, Score, drawn
+from shoal.states import Circular, Folded, StateSpace
+
+
+class DecisionScore(Score):
+    """Bits per decision: the mean log₂ density of a move, in degrees and log steps.
+
+    Attributes
+    ----------
+    passive
+        The same of passive moves alone, learned from what the fit was made from.
+    """
+
+    passive: Score
+
+    @property
+    def gain(self) -> tuple[float, float]:
+        """How much better than passive moves alone, and its standard error."""
+        return self.minus(self.passive)
+
+
+class DecisionFit(Fit):
+    """Draws of q, the cost-to-go of decided states, from moves that animals chose.
+
+    It is a ``Fit`` whose ``cost_to_go`` has no level along any line that no move can leave.
+    """
+
+    @cached_property
+    def family(self) -> MoveFamily:
+        """The passive moves with what is unknown about them."""
+        return MoveFamily.of(self.model.passive, self.model.space)
+
+    @cached_property
+    def lines(self) -> Int[np.ndarray, "*grid"]:
+        """The number of the line of states that moves can lead along, for every state."""
+        return lines_of(self.model.space, steps=self.model.passive.steps)
+
+    @cached_property
+    def cost_to_go(self) -> xr.DataArray:
+        """Q (chain, draw, *axes): level removed along lines, posterior mean with minimum 0."""
+        contrasts = self.sampled.copy(
+            data=without_levels(self.sampled.values, self.lines, self.arrivals.values)
+        )
+        named = {"long_name": "cost-to-go of decided states", "units": "nats"}
+        return from_zero(contrasts).rename("cost_to_go").assign_attrs(named)
+
+    @property
+    def state_cost(self) -> xr.DataArray:
+        """Not known of decisions alone."""
+        raise InputError(
+            "state costs need to know what others do between a decision and the next: this fit "
+            "tells the cost-to-go of decided states, fit.cost_to_go"
+        )
+
+    @property
+    def absorbing(self) -> xr.DataArray:
+        """No state: every decision could have been another."""
+        return xr.zeros_like(self.arrivals, dtype=bool)
+
+    def loo(self) -> LooScore:
+        """Not there yet."""
+        raise InputError("leave-one-out scores are of transitions: score decisions held out")
+
+    def diagnostics(self) -> Diagnostics:
+        """What to worry about, in words; ``.trusted`` is False where the fit should not be used."""
+        return diagnose_decisions(self)
+
+    def score(self, decisions: Any, draws: Any = None) -> DecisionScore:
+        """Bits per decision on decisions that the fit has not seen, with a standard error.
+
+        Parameters
+        ----------
+        decisions
+            Read with the same features and kind of moves.
+        draws
+            How many draws to average over; by default all, or a thousand of them.
+        """
+        check_decisions(self, decisions)
+        each, alone = log_densities(self, decisions, draws)
+        rows = decisions.block_rows()
+        counts = np.array([float(len(block)) for block in rows])
+        sums, base = (
+            np.array([logs[block].sum() for block in rows]) / np.log(2) for logs in (each, alone)
+        )
+        found = DecisionScore(sums, counts)
+        object.__setattr__(found, "passive", Score(base, counts))
+        return found
+
+
+def check_decisions(fit: Fit, decisions: Any) -> None:
+    """Decisions on the states that a fit knows, by moves of the same kind."""
+    if not isinstance(decisions, Decisions):
+        raise InputError(
+            f"this fit is of decisions: give what shoal.decisions(…) returns, got "
+            f"{type(decisions).__name__}"
+        )
+    if decisions.space.axes != fit.model.space.axes:
+        raise InputError(
+            f"this model knows the states {fit.model.space.names}, and the decisions are on "
+            f"{decisions.space.names}, or on other bins: read them with the model's space"
+        )
+    if type(decisions.moves) is not type(fit.model.passive):
+        raise InputError(
+            f"this model is of {type(fit.model.passive).__name__}, and the decisions are "
+            f"{type(decisions.moves).__name__}"
+        )
+    if not decisions.total:
+        raise InputError("there are no decisions to score")
+
+
+def log_densities(
+    fit: "DecisionFit", decisions: Decisions, draws: int | None = None
+) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, " n"]]:
+    """The log density of every move: the mean over draws, and by passive moves alone."""
+    q, unknowns = drawn(fit, MOST_DRAWS if draws is None else draws)
+    family = MoveFamily.of(fit.model.passive, decisions.space, decisions.candidates)
+    moved, ends = decisions.moved, jnp.asarray(decisions.records.destination)
+    found = np.asarray(_log_means(family, unknowns, q, moved, ends))
+    bare = MoveFamily.of(fit.model.passive, decisions.space)
+    alone = jnp.asarray(fit.facts["passive_alone"], dtype=float)
+    return found, np.asarray(bare.at(alone).log_density(moved))
+
+
+@jax.jit
+def _log_means(
+    family: MoveFamily, unknowns: Array, q: Array, moved: Any, ends: Array
+) -> Float[Array, " n"]:
+    """Log mean over draws, one draw at a time."""
+
+    def add(total: Array, draw: tuple[Array, Array]) -> tuple[Array, None]:
+        return jnp.logaddexp(total, move_logs(family, draw[0], draw[1], moved, ends)), None
+
+    start = jnp.full(ends.shape, -jnp.inf)
+    total, _ = jax.lax.scan(add, start, (unknowns, q))
+    return total - jnp.log(q.shape[0])
+
+
+def move_logs(
+    family: MoveFamily, u: Array, q: Float[Array, "*grid"], moved: Any, ends: Int[Array, " n"]
+) -> Float[Array, " n"]:
+    """Log π(m | x) of every decision in one draw: log p̄(m) − q(y) − log Σ p̄(m′) e^{−q(y′)}."""
+    passive = family.at(u)
+    lowest = jnp.min(q)
+    log_norm = jnp.log(passive.apply(jnp.exp(lowest - q))) - lowest
+    return passive.log_density(moved) - q.ravel()[ends] - log_norm
+
+
+def lines_of(space: StateSpace, *, steps: bool) -> Int[np.ndarray, "*grid"]:
+    """Numbers of lines: a turn moves all angles together and leaves everything else as it is.
+
+    With steps an animal can come from any state to any other.
+    """
+    if steps:
+        return np.zeros(space.shape, dtype=int)
+    parts: Any = space.parts
+    turning = [n for n, part in enumerate(parts) if getattr(part, "turn", 0)]
+    index = np.indices(space.shape)
+    key = [index[n] for n in range(len(space.axes)) if n not in turning]
+    lead, *others = turning
+    key += [_apart(space, lead, n, index) for n in others]
+    if not key:
+        return np.zeros(space.shape, dtype=int)
+    flat = np.stack([part.ravel() for part in key], axis=1)
+    _, number = np.unique(flat, axis=0, return_inverse=True)
+    return number.reshape(space.shape)
+
+
+def _apart(
+    space: StateSpace, one: int, other: int, index: Int[np.ndarray, "axes *grid"]
+) -> Int[np.ndarray, "*grid"]:
+    """How far two angles lie apart, in bins of the coarser one; signs as the features turn."""
+    first, second = space.axes[one], space.axes[other]
+    assert isinstance(first, Circular | Folded) and isinstance(second, Circular | Folded)
+    parts: Any = space.parts
+    step = 360.0 / min(first.bins, second.bins)
+    sign = parts[one].turn * parts[other].turn
+    gap = first.centres[index[one]] - sign * second.centres[index[other]]
+    return np.rint(np.mod(gap, 360.0) / step).astype(int) % min(first.bins, second.bins)
+
+
+def without_levels(
+    draws: Float[np.ndarray, "chain draw *grid"],
+    lines: Int[np.ndarray, "*grid"],
+    arrivals: Any,
+) -> Float[np.ndarray, "chain draw *grid"]:
+    """Q minus its mean along each line weighted by arrivals, draw by draw.
+
+    A line that nobody was seen on has its plain mean taken off.
+    """
+    number = lines.ravel()
+    weight = np.asarray(arrivals, dtype=float).ravel()
+    count = number.max() + 1
+    empty = np.bincount(number, weight, count) == 0
+    weight = np.where(empty[number], 1.0, weight)
+    share = weight / np.bincount(number, weight, count)[number]
+    flat = draws.reshape(-1, number.size)
+    levels = np.stack([np.bincount(number, share * row, count) for row in flat])
+    return (flat - levels[:, number]).reshape(draws.shape)

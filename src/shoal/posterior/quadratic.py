@@ -1,0 +1,203 @@
+"""The most probable scales, lengths and passive moves, where a curvature is dear.
+
+The log likelihood of the costs' coefficients c and of the passive unknowns p is taken as quadratic
+around the last guess. Then everything has a closed form: ξ = c / amplitude(u) is normal given
+(u, p), and what is left of the posterior is a function of (u, p) that needs one small Cholesky
+factor. It is climbed, the guess moves there, and the quadratic is made again. A handful of
+curvatures is needed where an exact search takes one at each of its steps.
+"""
+
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.scipy.linalg import cho_solve
+from jaxtyping import Array, Float
+from scipy.optimize import minimize
+
+from shoal.basis import ScaledBasis
+from shoal.passive.estimating import LOST, most_probable
+from shoal.posterior.curvature import likelihood_curvature
+from shoal.posterior.hierarchy import Hierarchy, Hyper
+from shoal.progress import Report
+
+ROUNDS = 30
+"""Quadratics that are made at most."""
+
+SETTLED = 1e-3
+"""Nats that the last step may gain."""
+
+SHORTEST = 1e-4
+"""Of a step that was predicted, before the search gives up."""
+
+
+class Quadratic(NamedTuple):
+    """The log likelihood around (c, p), to second order.
+
+    ``slope`` and ``bend`` are in (c, p) together; ``bend`` is minus the second derivative.
+    """
+
+    costs: Float[Array, " n"]
+    passive: Float[Array, " p"]
+    slope: Float[Array, " both"]
+    bend: Float[Array, "both both"]
+
+
+def quadratic_at(
+    model: Hierarchy, costs: Float[Array, " n"], passive: Float[Array, " p"]
+) -> Quadratic:
+    """Around a point."""
+    basis = jnp.asarray(model.basis.start)
+    plain = model.plain(jnp.concatenate([basis, passive]))
+    curved = likelihood_curvature(plain, costs)
+    slope, across, along = _passive_slopes(model, costs, passive)
+    bend = np.block([[curved, -np.asarray(across)], [-np.asarray(across).T, -np.asarray(along)]])
+    return Quadratic(costs, passive, slope, jnp.asarray(bend))
+
+
+@eqx.filter_jit
+def _passive_slopes(
+    model: Hierarchy, costs: Float[Array, " n"], passive: Float[Array, " p"]
+) -> tuple[Float[Array, " both"], Float[Array, "n p"], Float[Array, "p p"]]:
+    """The slope in (c, p), and how it changes with p."""
+    basis = jnp.asarray(model.basis.start)
+
+    def slopes(at: Float[Array, " p"]) -> tuple[Array, Array]:
+        def height(c: Float[Array, " n"], p: Float[Array, " p"]) -> Float[Array, ""]:
+            density = model.plain(jnp.concatenate([basis, p]))
+            return density.log_likelihood(density.basis.apply(c))
+
+        return jax.grad(height, argnums=(0, 1))(costs, at)
+
+    across, along = jax.jacfwd(slopes)(passive)
+    return jnp.concatenate(slopes(passive)), across, along
+
+
+def log_given(
+    basis: ScaledBasis, found: Quadratic, hyper: Hyper
+) -> tuple[Float[Array, ""], Float[Array, " n"]]:
+    """Log p(unknowns | tracks) up to a constant, and the mean of ξ there, for this quadratic."""
+    count = len(basis.names)
+    u, p = hyper[:count], hyper[count:]
+    amplitude = basis.amplitude(u)
+    n, away = amplitude.size, p - found.passive
+    inner, across, along = found.bend[:n, :n], found.bend[:n, n:], found.bend[n:, n:]
+    pull = amplitude * (inner @ found.costs + found.slope[:n] - across @ away)
+    factor = jnp.linalg.cholesky(jnp.eye(n) + amplitude[:, None] * inner * amplitude)
+    mean = cho_solve((factor, True), pull)
+    height = 0.5 * jnp.vdot(pull, mean) - jnp.sum(jnp.log(jnp.diag(factor)))
+    moves = found.slope[n:] + found.costs @ across
+    height = height + jnp.vdot(moves, away) - 0.5 * away @ along @ away
+    return height + basis.log_prior(u) - 0.5 * jnp.vdot(p, p), mean
+
+
+_climb = eqx.filter_jit(jax.value_and_grad(log_given, argnums=2, has_aux=True))
+
+
+@eqx.filter_jit
+def hyper_bend(basis: ScaledBasis, found: Quadratic, hyper: Hyper) -> Float[Array, "k k"]:
+    """Minus the second derivative of the log posterior of the unknowns besides coefficients."""
+
+    def slope(at: Hyper) -> Hyper:
+        return jax.grad(log_given, argnums=2, has_aux=True)(basis, found, at)[0]
+
+    return -jax.jacfwd(slope)(hyper)
+
+
+class Summit(NamedTuple):
+    """The most probable unknowns, ξ there, and the quadratic around them."""
+
+    hyper: Float[np.ndarray, " hyper"]
+    xi: Float[Array, " n"]
+    around: Quadratic
+    converged: bool
+    rounds: int
+
+
+def summit(model: Hierarchy, bounds: list[tuple[float, float]], report: Report) -> Summit:
+    """The most probable unknowns besides the coefficients, and the coefficients there."""
+    count = len(model.basis.names)
+    if model.warm is None:
+        hyper = np.concatenate([model.basis.start, most_probable(model.family, model.digest)])
+        xi = jnp.zeros(model.coefficients)
+    else:
+        xi, rest = model.split(jnp.asarray(model.warm))
+        hyper = np.asarray(rest)
+        model = eqx.tree_at(lambda m: m.warm, model, None)
+    amplitude = model.basis.amplitude(jnp.asarray(hyper[:count]))
+    costs, passive = amplitude * xi, jnp.asarray(hyper[count:])
+    around = quadratic_at(model, costs, passive)
+    for rounds in range(1, ROUNDS + 1):
+        report("finding scales and dynamics", rounds, None)
+        hyper = _highest(model.basis, around, hyper, bounds)
+        _, xi = log_given(model.basis, around, jnp.asarray(hyper))
+        amplitude = model.basis.amplitude(jnp.asarray(hyper[:count]))
+        ahead = (amplitude * xi - around.costs, jnp.asarray(hyper[count:]) - around.passive)
+        share, gain = _shortened(model, around, ahead, amplitude)
+        costs, passive = around.costs + share * ahead[0], around.passive + share * ahead[1]
+        around = quadratic_at(model, costs, passive)
+        hyper = np.concatenate([hyper[:count], np.asarray(passive)])
+        if share == 1.0 and gain < SETTLED:
+            break
+        if share < SHORTEST:
+            break
+    report("finding scales and dynamics", rounds, rounds)
+    xi = costs / amplitude
+    return Summit(hyper, xi, around, bool(share == 1.0 and gain < SETTLED), rounds)
+
+
+def _highest(
+    basis: ScaledBasis,
+    around: Quadratic,
+    hyper: Float[np.ndarray, " hyper"],
+    bounds: list[tuple[float, float]],
+) -> Float[np.ndarray, " hyper"]:
+    """The most probable unknowns of a quadratic."""
+
+    def loss(at: Float[np.ndarray, " hyper"]) -> tuple[float, Float[np.ndarray, " hyper"]]:
+        (height, _), slope = _climb(basis, around, jnp.asarray(at))
+        value, down = -float(height), -np.asarray(slope, dtype=float)
+        usable = np.isfinite(value) and np.all(np.isfinite(down))
+        return (value, down) if usable else (LOST, np.zeros_like(down))
+
+    if not hyper.size:
+        return hyper
+    found = minimize(
+        loss, hyper, jac=True, method="L-BFGS-B", bounds=bounds, options={"gtol": 1e-3}
+    )
+    return np.asarray(found.x) if found.fun < LOST else hyper
+
+
+def _shortened(
+    model: Hierarchy,
+    around: Quadratic,
+    ahead: tuple[Float[Array, " n"], Float[Array, " p"]],
+    amplitude: Float[Array, " n"],
+) -> tuple[float, float]:
+    """The first of 1, ½, ¼, … of a step at which the log posterior rises, and by how much."""
+    here = float(_height(model, around.costs, around.passive, amplitude))
+    share = 1.0
+    while share > SHORTEST / 2:
+        there = _height(
+            model, around.costs + share * ahead[0], around.passive + share * ahead[1], amplitude
+        )
+        if np.isfinite(there) and float(there) >= here - 1e-9 * (1 + abs(here)):
+            return share, abs(float(there) - here)
+        share /= 2
+    return share, 0.0
+
+
+@eqx.filter_jit
+def _height(
+    model: Hierarchy,
+    costs: Float[Array, " n"],
+    passive: Float[Array, " p"],
+    amplitude: Float[Array, " n"],
+) -> Float[Array, ""]:
+    """The log posterior of costs and passive unknowns, given the amplitudes."""
+    density = model.plain(jnp.concatenate([jnp.asarray(model.basis.start), passive]))
+    xi = costs / amplitude
+    fit = density.log_likelihood(density.basis.apply(costs))
+    return fit - 0.5 * jnp.vdot(xi, xi) - 0.5 * jnp.vdot(passive, passive)
