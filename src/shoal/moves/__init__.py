@@ -1,12 +1,13 @@
 """What animals decided: moves that they chose, and those they could have chosen."""
 
-from shoal.moves.passive import Candidates, Moved, MoveFamily, PassiveMoves
+from shoal.moves.passive import AloneFamily, Candidates, Moved, MoveFamily, PassiveMoves
 from shoal.moves.quadrature import Quadrature
 from shoal.moves.reading import decisions
 from shoal.moves.record import Decisions
 from shoal.moves.specification import Steps, Turns
 
 __all__ = [
+    "AloneFamily",
     "Candidates",
     "Decisions",
     "MoveFamily",

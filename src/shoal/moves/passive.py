@@ -51,10 +51,13 @@ class Candidates(eqx.Module):
         Of each candidate, from where turns and steps were expected when candidates were made.
     log_base
         Minus the log density they were spread by.
-    persistence, log_typical
+    persistence, log_typical, follow
         The passive moves they were spread by.
-    turn_before
+    turn_before, log_step_before
         Of each decision.
+    apart
+        Whether every decision needs weights of its own, since they depend on the move before in
+        another way than candidates do.
     """
 
     states: Int[Array, "k n"]
@@ -64,12 +67,10 @@ class Candidates(eqx.Module):
     log_base: Float[Array, " k"]
     persistence: Float[Array, ""]
     log_typical: Float[Array, ""]
+    follow: Float[Array, ""]
     turn_before: Float[Array, " n"]
-
-    @property
-    def bytes(self) -> int:
-        """The memory that they take."""
-        return int(self.states.size * self.states.dtype.itemsize)
+    log_step_before: Float[Array, " n"] | None
+    apart: bool = eqx.field(static=True)
 
 
 class PassiveMoves(PassiveOperator):
@@ -103,28 +104,45 @@ class PassiveMoves(PassiveOperator):
         heights = log_turn(self.moves.turn, self.values, within)
         return jax.scipy.special.logsumexp(heights, axis=-1, b=weights / 2)
 
+    def log_density_alone(self, moved: Moved) -> Float[Array, " n"]:
+        """The log density of moves where nothing is preferred, of those that can be made."""
+        density = self.log_density(moved)
+        if self.candidates is None or self.candidates.possible is None:
+            return density
+        return density - jnp.log(self.apply(jnp.ones(self.shape)))
+
     def log_weight(self, digest: Moved) -> Float[Array, ""]:
         """The log likelihood of moves where nothing is preferred."""
         return jnp.sum(self.log_density(digest))
 
     @property
     def weights(self) -> Float[Array, "k #n"]:
-        """The passive chance of every candidate, for all decisions or for each."""
+        """The passive chance of every candidate, for all decisions or for each.
+
+        Candidates that cannot be made have none, and what they would have is nobody's: the chances
+        of all others add up to less than 1, and moves that were made are that much likelier.
+        """
         given = self.candidates
         assert given is not None
         turn = given.turn[:, None]
-        if not isinstance(self.moves.persistence, int | float | np.number):
+        if given.apart:
             more = given.persistence - self.values["persistence"]
             turn = turn + more * given.turn_before
         log = self.log_turn(turn) + given.log_base[:, None]
         if isinstance(self.moves, Steps):
-            assert given.log_step is not None
-            shift = given.log_typical - jnp.log(self.values["typical"])
-            residual = given.log_step + (1 - self.values["follow"]) * shift
-            log = log + log_step(self.moves.step, self.values, residual)[:, None]
-        if given.possible is not None:
-            log = jnp.where(given.possible, log, -jnp.inf)
-        return jax.nn.softmax(log, axis=0)
+            assert given.log_step is not None and given.log_step_before is not None
+            follow, typical = self.values["follow"], jnp.log(self.values["typical"])
+            if given.apart:
+                before = given.log_step_before
+                expected = (1 - follow) * typical + follow * before
+                spread = (1 - given.follow) * given.log_typical + given.follow * before
+                residual = given.log_step[:, None] + spread - expected
+            else:
+                shift = given.log_typical - typical
+                residual = (given.log_step + (1 - follow) * shift)[:, None]
+            log = log + log_step(self.moves.step, self.values, residual)
+        chances = jax.nn.softmax(log, axis=0)
+        return chances if given.possible is None else jnp.where(given.possible, chances, 0.0)
 
     def apply(self, values: Float[Array, "*grid"]) -> Float[Array, " n"]:
         """The mean over each decision's moves of an array over decided states: S x."""
@@ -138,6 +156,10 @@ class PassiveMoves(PassiveOperator):
         none = jnp.zeros(self.candidates.states.shape[1], there.dtype)
         total, _ = jax.lax.scan(add, none, (self.candidates.states, self.weights))
         return total
+
+    def apply_positive(self, values: Float[Array, "*grid"]) -> Float[Array, " n"]:
+        """The same: nothing is lost where S x is small."""
+        return self.apply(values)
 
     def adjoint(self, values: Float[Array, " n"]) -> Float[Array, "*grid"]:
         """Where mass at each decision goes passively: Sᵀ x."""
@@ -160,6 +182,14 @@ class PassiveMoves(PassiveOperator):
         return whole
 
 
+class MovesAlone(PassiveMoves):
+    """Passive moves of animals that prefer nothing: their own likelihood is all there is."""
+
+    def log_weight(self, digest: Moved) -> Float[Array, ""]:
+        """The log likelihood of moves, of those that can be made."""
+        return jnp.sum(self.log_density_alone(digest))
+
+
 class MoveFamily(LearnableDynamics):
     """Passive moves as a function of their unknowns, each with a standard normal prior."""
 
@@ -180,3 +210,12 @@ class MoveFamily(LearnableDynamics):
         """The passive moves there."""
         values = {name: value for (name, _), value in self.numbers(u).items()}
         return PassiveMoves(self.space.shape, self.specification, values, self.candidates)
+
+
+class AloneFamily(MoveFamily):
+    """The same for animals that prefer nothing."""
+
+    def at(self, u: Float[Array, " k"]) -> MovesAlone:
+        """The passive moves there."""
+        values = {name: value for (name, _), value in self.numbers(u).items()}
+        return MovesAlone(self.space.shape, self.specification, values, self.candidates)

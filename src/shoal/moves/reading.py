@@ -13,8 +13,8 @@ straight on would lead them.
 
 *Rest.* A step no longer than the minimum step has no direction, and is no decision. *Gaps.* All
 places that a decision needs must have been seen. *Walls.* A heading that a wall may have changed is
-not the animal's choice: where walls are known, turns are left out in frames in which going
-straight on would cross them. Steps beyond known walls are no candidates.
+not the animal's choice: where walls are known, turns are left out in frames in which an animal may
+have met one. Steps beyond known walls are no candidates.
 *Bins.* A perceived state outside the bins is left out; a decided one beyond an end of an interval
 counts as its last bin, as it does in simulations.
 """
@@ -50,6 +50,9 @@ from shoal.tracks.splitting import group_facts
 
 BLOCK = 1 << 20
 """Candidate moves that are looked at together."""
+
+AROUND = 2
+"""Frames before and after one that tell how far an animal goes in it."""
 
 Mask = Bool[np.ndarray, "time individuals"]
 
@@ -113,15 +116,20 @@ def decisions(
         raise InputError(f"moves are shoal.Turns() or shoal.Steps(), got {chosen!r}")
     recipe = Counting(space, 1, heading_frames, minimum_step, tracker_headings)
     recipe.check_features()
-    _check_moves(chosen, recipe)
+    check_moves(chosen, space)
+    if chosen.steps and (recipe.heading_frames > 1 or recipe.tracker_headings):
+        raise InputError(
+            "steps go from frame to frame: leave out heading_frames and tracker_headings; to take "
+            "longer steps thin the tracks, tracks.thin(5)"
+        )
     with reporting(progress) as report:
         groups = _read(tracks, recipe, chosen)
         return _assembled(groups, recipe, chosen, report)
 
 
-def _check_moves(moves: Turns, recipe: Counting) -> None:
+def check_moves(moves: Turns, space: StateSpace) -> None:
     """A move must be able to change some feature, and every feature must say how."""
-    parts: Any = recipe.space.parts
+    parts: Any = space.parts
     for part in parts:
         if isinstance(part, Custom) and (moves.steps or part.turn is None):
             raise InputError(
@@ -133,15 +141,10 @@ def _check_moves(moves: Turns, recipe: Counting) -> None:
         if isinstance(part, Speed) and part.frames > 1:
             raise InputError("a decided speed is that of one step: use Speed(edges, frames=1)")
     if not moves.steps and not any(part.turn for part in parts):
-        names = ", ".join(recipe.space.names)
+        names = ", ".join(space.names)
         raise InputError(
             f"a turn changes nothing of {names}: use shoal.Steps(), with which animals choose how "
             "far they go as well, or add an angle such as neighbour-bearing"
-        )
-    if moves.steps and (recipe.heading_frames > 1 or recipe.tracker_headings):
-        raise InputError(
-            "steps go from frame to frame: leave out heading_frames and tracker_headings; to take "
-            "longer steps thin the tracks, tracks.thin(5)"
         )
 
 
@@ -153,6 +156,7 @@ def _read(tracks: Any, recipe: Counting, moves: Turns) -> list[Seen]:
         if not isinstance(one, Tracks):
             raise InputError(f"decisions are read off tracks, got {type(one).__name__}")
         scene = recipe.scene(one)
+        _check_frames(scene)
         check_scene(scene, recipe)
         warned = warned or warn_of_target(scene, recipe)
         misplaced = misplaced or warn_of_arena(scene, recipe)
@@ -166,9 +170,14 @@ def _read(tracks: Any, recipe: Counting, moves: Turns) -> list[Seen]:
     return groups
 
 
+def _check_frames(scene: Scene) -> None:
+    if len(scene.positions) < 2:
+        raise InputError(f"group {scene.group!r} has 1 frame, and a move needs two")
+
+
 def _turns(tracks: Tracks, scene: Scene, recipe: Counting) -> Seen:
     """Of one group whose animals choose headings."""
-    headings, moved = scene.headings, _displacements(scene)
+    headings = scene.headings
     turn = np.full(headings.shape, np.nan)
     turn[:-1] = _difference(headings[1:], headings[:-1])
     before = np.zeros(headings.shape)
@@ -178,7 +187,7 @@ def _turns(tracks: Tracks, scene: Scene, recipe: Counting) -> Seen:
     else:
         resting = _shifted(_rests(scene, recipe), 1)
     # a heading that starts at a wall, or leads there
-    touched = _at_wall(scene, recipe, moved)
+    touched = _at_wall(scene, recipe)
     touched |= _shifted(touched, 1) & (not recipe.tracker_headings)
     reasons = {"resting": resting, "at a wall": touched}
     return _gathered(tracks, scene, recipe, 0, (turn, np.full(turn.shape, np.nan)), reasons, (
@@ -463,30 +472,31 @@ def _shifted(mask: Mask, frames: int) -> Mask:
     return later
 
 
-def _at_wall(scene: Scene, recipe: Counting, moved: np.ndarray) -> Mask:
-    """Who would cross a wall by going straight on, or was near enough to have been sent back."""
+def _at_wall(scene: Scene, recipe: Counting) -> Mask:
+    """Whose way from a frame to the next may have met a wall.
+
+    Both ends of a way that met a wall lie, together, no farther from it than the way is long; how
+    long it was before the wall bent it is known from the frames around it. With headings from the
+    tracker a way that goes straight along the heading met none.
+    """
     arena = scene.arena
     if not isinstance(arena, Rectangle | Circle):
         return np.zeros(scene.headings.shape, dtype=bool)
-    length = _length(moved)
-    if recipe.tracker_headings:
-        angle = np.deg2rad(scene.headings)
-        way = np.stack([np.cos(angle), np.sin(angle)], axis=-1)
-        with np.errstate(invalid="ignore"):
-            crossing = arena.distance(scene.positions + length[..., None] * way) < -1e-9
-            straight = np.linalg.norm(scene.positions + length[..., None] * way - (
-                scene.positions + moved), axis=-1) > 1e-9 * np.maximum(length, 1e-12)  # fmt: skip
-        return np.asarray(crossing | (straight & _near(arena, scene, length)))
-    return _near(arena, scene, length)
-
-
-def _near(arena: Any, scene: Scene, length: np.ndarray) -> Mask:
-    """Whose way from a frame to the next is long enough to have touched the wall."""
+    moved = _displacements(scene)
+    length = np.nan_to_num(_length(moved))
+    padded = np.pad(length, ((AROUND, AROUND), (0, 0)))
+    longest = np.max([padded[k : k + len(length)] for k in range(2 * AROUND + 1)], axis=0)
     away = np.asarray(arena.distance(scene.positions))
     both = np.full(away.shape, np.inf)
     both[:-1] = away[:-1] + away[1:]
     with np.errstate(invalid="ignore"):
-        return both <= length
+        near = both <= longest
+    if recipe.tracker_headings:
+        angle = np.deg2rad(scene.headings)
+        ahead = length[..., None] * np.stack([np.cos(angle), np.sin(angle)], axis=-1)
+        with np.errstate(invalid="ignore"):
+            near &= ~(_length(moved - ahead) <= 1e-9 * np.maximum(length, 1e-300))
+    return near
 
 
 def _difference(to: np.ndarray, start: np.ndarray) -> np.ndarray:

@@ -102,8 +102,12 @@ class Decisions:
     @property
     def candidates(self) -> Candidates:
         """The moves that animals could have made, as passive moves see them."""
-        spread = self.quadrature
-        steps = spread.log_step
+        return self.candidates_for(self.moves)
+
+    def candidates_for(self, moves: Turns) -> Candidates:
+        """The same, for passive moves that were learned from other tracks."""
+        spread, steps = self.quadrature, self.quadrature.log_step
+        expected = (moves.persistence, getattr(moves, "follow", 0.0))
         return Candidates(
             jnp.asarray(self.states.T),
             None if self.possible is None else jnp.asarray(self.possible.T),
@@ -112,7 +116,10 @@ class Decisions:
             jnp.asarray(spread.log_base),
             jnp.asarray(spread.persistence),
             jnp.asarray(spread.log_typical),
+            jnp.asarray(spread.follow),
             jnp.asarray(self.turn_before),
+            None if steps is None else jnp.asarray(np.log(self.step_before)),
+            apart=expected != (spread.persistence, spread.follow),
         )
 
     def rows(self) -> tuple[Candidates, Float[np.ndarray, " rows"]]:
@@ -122,8 +129,7 @@ class Decisions:
         perceive few angles there are far fewer rows than decisions.
         """
         given = self.candidates
-        alike = self.moves.steps or self.possible is not None
-        if alike or not isinstance(self.moves.persistence, int | float | np.number):
+        if self.moves.steps or self.possible is not None or given.apart:
             return given, np.ones(self.total)
         states, first, counts = np.unique(
             self.states, axis=0, return_index=True, return_counts=True

@@ -86,6 +86,8 @@ class Turns:
             raise InputError(
                 f"every is a number of degrees that divides the circle, got {self.every!r}"
             )
+        if self.every is not None and self.persistence != 0:
+            raise InputError("turns that are multiples have no persistence: leave out one of them")
         count = self.candidates
         if isinstance(count, bool) or not hasattr(count, "__index__") or count < 8:
             raise InputError(f"candidates are a whole number of moves, 8 or more; got {count!r}")
@@ -102,6 +104,16 @@ class Turns:
         place = parameter("persistence of turns", "persistence", given, kind) if learned else None
         found.append(place or Parameter("persistence of turns", "persistence", None, float(given)))
         return tuple(found)
+
+    def differences(self, other: "Turns") -> list[str]:
+        """Fields in which another specification differs; None stands for anything here."""
+        names = [field.name for field in fields(self) if field.name != "candidates"]
+        pairs = {name: (getattr(self, name), getattr(other, name)) for name in names}
+        open_ = ("typical", "follow")
+        return [
+            name for name, (one, two) in pairs.items()
+            if one != two and not (one is None and name in open_)
+        ]  # fmt: skip
 
     def known(self, space: Any, values: dict[Any, float]) -> "Turns":
         """With numbers for its unknowns."""
@@ -174,6 +186,8 @@ class Steps(Turns):
         """With a prior around the steps that tracks show."""
         logs, earlier = np.log(step), np.log(before)
         both = np.isfinite(earlier) & np.isfinite(logs)
+        if len(logs) < 2:
+            raise InputError("there is one step in these tracks: too few to learn from")
         if np.ptp(logs) < 1e-9:
             raise InputError(
                 f"every step is {step[0]:g} long: animals that cannot choose how far they go are "

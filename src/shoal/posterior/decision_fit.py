@@ -120,6 +120,17 @@ def check_decisions(fit: Fit, decisions: Any) -> None:
             f"this model is of {type(fit.model.passive).__name__}, and the decisions are "
             f"{type(decisions.moves).__name__}"
         )
+    known = [part for part in fit.model.space.parts if hasattr(part, "values")]
+    if len(known) == len(fit.model.space.parts) and decisions.space != fit.model.space:
+        raise InputError(
+            f"this model perceives {fit.model.space.parts}, and the decisions were read with "
+            f"{decisions.space.parts}: read them with the model's space"
+        )
+    others = [getattr(moves, "others", None) for moves in (fit.model.passive, decisions.moves)]
+    if others[0] != others[1]:
+        raise InputError(
+            f"this model sees others {others[0]!r}, and the decisions were read with {others[1]!r}"
+        )
     if not decisions.total:
         raise InputError("there are no decisions to score")
 
@@ -129,12 +140,12 @@ def log_densities(
 ) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, " n"]]:
     """The log density of every move: the mean over draws, and by passive moves alone."""
     q, unknowns = drawn(fit, MOST_DRAWS if draws is None else draws)
-    family = MoveFamily.of(fit.model.passive, decisions.space, decisions.candidates)
+    candidates = decisions.candidates_for(fit.model.passive)
+    family = MoveFamily.of(fit.model.passive, decisions.space, candidates)
     moved, ends = decisions.moved, jnp.asarray(decisions.records.destination)
     found = np.asarray(_log_means(family, unknowns, q, moved, ends))
-    bare = MoveFamily.of(fit.model.passive, decisions.space)
-    alone = jnp.asarray(fit.facts["passive_alone"], dtype=float)
-    return found, np.asarray(bare.at(alone).log_density(moved))
+    alone = family.at(jnp.asarray(fit.facts["passive_alone"], dtype=float))
+    return found, np.asarray(alone.log_density_alone(moved))
 
 
 @jax.jit
@@ -173,7 +184,9 @@ def lines_of(space: StateSpace, *, steps: bool) -> Int[np.ndarray, "*grid"]:
     index = np.indices(space.shape)
     key = [index[n] for n in range(len(space.axes)) if n not in turning]
     lead, *others = turning
-    key += [_apart(space, lead, n, index) for n in others]
+    # of absolute angles a turn changes the sum or the difference: it leads from any to any
+    if not any(isinstance(space.axes[n], Folded) for n in turning):
+        key += [_apart(space, lead, n, index) for n in others]
     if not key:
         return np.zeros(space.shape, dtype=int)
     flat = np.stack([part.ravel() for part in key], axis=1)
@@ -186,7 +199,7 @@ def _apart(
 ) -> Int[np.ndarray, "*grid"]:
     """How far two angles lie apart, in bins of the coarser one; signs as the features turn."""
     first, second = space.axes[one], space.axes[other]
-    assert isinstance(first, Circular | Folded) and isinstance(second, Circular | Folded)
+    assert isinstance(first, Circular) and isinstance(second, Circular)
     parts: Any = space.parts
     step = 360.0 / min(first.bins, second.bins)
     sign = parts[one].turn * parts[other].turn

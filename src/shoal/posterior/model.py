@@ -13,7 +13,7 @@ from shoal.basis import Basis, BasisOperator, Identity, ScaledBasis
 from shoal.errors import InputError, checked_seed
 from shoal.files import make_folder
 from shoal.lmdp.policies import checked_discount
-from shoal.moves import Decisions, MoveFamily, Turns
+from shoal.moves import AloneFamily, Decisions, MoveFamily, Turns
 from shoal.passive import Empirical, PassiveFamily, PassiveOperator, as_family, as_operator
 from shoal.passive.estimating import most_probable
 from shoal.passive.narrowness import narrow_axes
@@ -188,9 +188,16 @@ class Model:
                 f"a model of {type(self.passive).__name__} does not fit decisions that are "
                 f"{type(decisions.moves).__name__}"
             )
-        if decisions.space.axes != self.space.axes:
+        other = self.passive.differences(decisions.moves)
+        if other:
+            words = ", ".join(f"{n}={getattr(decisions.moves, n)!r}" for n in other)
             raise InputError(
-                f"decisions on {decisions.space.axes} do not fit a model on {self.space.axes}"
+                f"decisions were read with {words}, and the model has other moves: read them "
+                "with the model's, or give the model decisions.moves"
+            )
+        if decisions.space != self.space:
+            raise InputError(
+                f"decisions on {decisions.space.parts} do not fit a model on {self.space.parts}"
             )
         if self.discount != 1:
             raise InputError(f"decisions have no discount: leave it 1, got {self.discount}")
@@ -282,7 +289,7 @@ class Model:
         """The result, of transitions or of decisions."""
         if not isinstance(data, Decisions):
             return Fit.of(self, data, density, settings, drawn, seed)
-        alone = most_probable(MoveFamily.of(data.moves, self.space), data.moved)
+        alone = most_probable(AloneFamily.of(data.moves, self.space, data.candidates), data.moved)
         flat = drawn.positions.reshape(-1, drawn.positions.shape[-1])
         facts = {
             "passive_alone": alone.tolist(),

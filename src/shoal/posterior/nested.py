@@ -115,8 +115,10 @@ class CostsGiven(eqx.Module):
             return x - cho_solve((factor, True), inner.T @ x.T).T @ inner.T
 
         pull = self.pull + self.drift @ (passive - self.passive)
-        away = solved(noise[:, :count] + noise[:, count:] @ inner.T)
-        xi = solved((amplitude * pull)[None]) + away
+        sides = [amplitude * pull[None], noise[:, :count] + noise[:, count:] @ inner.T]
+        # one solve for both: two at a time can block each other's threads for ever in jaxlib 0.10
+        mean, away = jnp.split(solved(jnp.concatenate(sides)), [1])
+        xi = mean + away
         square = jnp.sum(away**2, axis=1) + jnp.sum((away @ inner) ** 2, axis=1)
         height = jnp.sum(jnp.log(jnp.diag(factor))) - 0.5 * count * jnp.log(2 * jnp.pi)
         same = jnp.broadcast_to(hyper, (xi.shape[0], hyper.size))

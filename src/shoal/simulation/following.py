@@ -215,7 +215,7 @@ def state_number(space: StateSpace, values: list[Any]) -> Int[Array, "*n"]:
     return jnp.where(known, _code([jnp.maximum(index, 0) for index in bins], space.shape), -1)
 
 
-def _code(bins: list[Array], shape: tuple[int, ...]) -> Int[Array, " n"]:
+def _code(bins: list[Array], shape: tuple[int, ...]) -> Int[Array, "*n"]:
     """The number of a state from its bins, last axis fastest."""
     code = jnp.zeros((), dtype=int)
     for index, size in zip(bins, shape, strict=True):

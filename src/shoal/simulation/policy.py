@@ -11,6 +11,7 @@ from shoal.errors import InputError
 from shoal.lmdp import Solution
 from shoal.lmdp.policies import as_grid, checked_discount
 from shoal.moves import Turns
+from shoal.moves.reading import check_moves
 from shoal.passive import Passive, PassiveOperator, as_operator
 from shoal.posterior import DecisionFit, Fit
 from shoal.simulation.behaviour import Behaviour
@@ -61,6 +62,7 @@ class Policy:
             costs = np.asarray(given, dtype=float)
             if costs.shape != space.shape:
                 raise InputError(f"costs of shape {costs.shape} do not fit states {space.shape}")
+            check_moves(passive, space)
             numbers = MoveNumbers.of(passive, space)
             return cls(space, None, -costs.reshape(1, -1), None, numbers)
         else:

@@ -1,0 +1,105 @@
+"""S: what passive moves lead to, beside plain sums and fine integrals."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import stats
+
+import shoal
+from shoal.moves import MoveFamily
+from shoal.passive.estimating import most_probable
+
+SPACE = shoal.StateSpace(shoal.TargetMisalignment((5.0, 0.0), bins=24))
+STEPS_SPACE = shoal.StateSpace(
+    shoal.TargetMisalignment((5.0, 0.0), bins=12),
+    shoal.TargetDistance((5.0, 0.0), np.linspace(0, 9, 10), beyond=True),
+)
+
+
+def tracks(seed=1, frames=40, animals=3):
+    rng = np.random.default_rng(seed)
+    angle = np.cumsum(rng.normal(0, 0.3, (frames, animals)), axis=0)
+    length = rng.gamma(6.0, 0.05, (frames, animals))
+    moved = length[..., None] * np.stack([np.cos(angle), np.sin(angle)], axis=-1)
+    return shoal.Tracks.from_arrays(np.cumsum(moved, axis=0))
+
+
+KINDS = {
+    "turns": (SPACE, shoal.Turns(spread=6.0)),
+    "two normals": (SPACE, shoal.Turns("normals", spread=6.0, wide=50.0, share=0.2)),
+    "persistent turns": (SPACE, shoal.Turns(persistence=True, candidates=32)),
+    "multiples": (SPACE, shoal.Turns((-15.0, 0.0, 15.0), spread=10.0, every=15.0)),
+    "steps": (STEPS_SPACE, shoal.Steps()),
+    "log-normal steps": (STEPS_SPACE, shoal.Steps(step="log-normal", turn="von-mises")),
+}
+
+
+def bound(name):
+    space, moves = KINDS[name]
+    if moves.every is None:
+        found = shoal.decisions(tracks(), space, moves)
+    else:
+        rng = np.random.default_rng(3)
+        turned = 15.0 * rng.integers(-2, 3, (30, 2))
+        angle = np.mod(np.cumsum(turned, axis=0) + 180, 360) - 180
+        way = np.stack([np.cos(np.deg2rad(angle)), np.sin(np.deg2rad(angle))], axis=-1)
+        places = np.cumsum(way, axis=0)
+        found = shoal.decisions(
+            shoal.Tracks.from_arrays(places, heading=angle), space, moves, tracker_headings=True
+        )
+    family = MoveFamily.of(found.moves, space, found.candidates)
+    return found, family.at(jnp.asarray(0.3 * np.ones(family.count)))
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_applying_it_and_its_transpose_are_the_matrix(name):
+    found, passive = bound(name)
+    matrix = passive.matrix().toarray()
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=found.space.shape), rng.normal(size=found.total)
+    np.testing.assert_allclose(passive.apply(jnp.asarray(x)), matrix @ x.ravel(), atol=1e-12)
+    back = np.asarray(passive.adjoint(jnp.asarray(y)))
+    np.testing.assert_allclose(back.ravel(), y @ matrix, atol=1e-12)
+    np.testing.assert_allclose(matrix.sum(axis=1), 1.0, rtol=1e-12)
+
+
+@pytest.mark.parametrize("spread", [2.0, 10.0, 60.0])
+def test_turns_lead_into_each_bin_as_often_as_their_distribution_says(spread):
+    moves = shoal.Turns(spread=spread, candidates=256)
+    found = shoal.decisions(tracks(), SPACE, moves)
+    matrix = MoveFamily.of(moves, SPACE, found.candidates).at(jnp.zeros(0)).matrix().toarray()
+    fine = np.linspace(-180, 180, 72_001)[:-1] + 0.0025
+    known = stats.wrapcauchy(np.exp(-np.deg2rad(spread))).pdf(np.mod(np.deg2rad(fine), 2 * np.pi))
+    known = known / known.sum()
+    off = []
+    for row in range(0, found.total, 10):
+        ends = SPACE.axes[0].locate(np.mod(found.perceived[row, 0] - fine + 180, 360) - 180)
+        chances = np.bincount(ends, known, SPACE.size)
+        off.append(np.abs(matrix[row] - chances).max())
+    assert max(off) < 0.02 and np.mean(off) < 0.01
+
+
+def test_candidates_of_steps_have_the_moments_of_passive_steps():
+    found, _ = bound("steps")
+    family = MoveFamily.of(found.moves, STEPS_SPACE, found.candidates)
+    passive = family.at(jnp.asarray(most_probable(family, found.moved)))
+    weights = np.asarray(passive.weights)[:, 0]
+    values = {name: float(value) for name, value in passive.values.items()}
+    expected = (1 - values["follow"]) * np.log(values["typical"])
+    expected = expected + values["follow"] * np.log(found.step_before)
+    steps = found.quadrature.step_lengths(np.log(found.step_before))
+    np.testing.assert_allclose(steps @ weights, np.exp(expected), rtol=0.03)
+    spread = np.sqrt(steps**2 @ weights - (steps @ weights) ** 2) / (steps @ weights)
+    np.testing.assert_allclose(spread, values["variation"], rtol=0.15)
+
+
+def test_decisions_with_the_same_candidates_are_one_row():
+    found = shoal.decisions(tracks(frames=400), SPACE, shoal.Turns(candidates=8))
+    fewer, counts = found.rows()
+    assert counts.sum() == found.total and len(counts) < found.total / 2
+    v = np.random.default_rng(0).normal(size=SPACE.shape)
+    whole = MoveFamily.of(found.moves, SPACE, found.candidates).at(jnp.zeros(1))
+    part = MoveFamily.of(found.moves, SPACE, fewer).at(jnp.zeros(1))
+    together = np.log(np.asarray(whole.apply(jnp.exp(jnp.asarray(v))))).sum()
+    once = counts @ np.log(np.asarray(part.apply(jnp.exp(jnp.asarray(v)))))
+    np.testing.assert_allclose(once, together, rtol=1e-12)
