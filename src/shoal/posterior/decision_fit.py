@@ -1,5 +1,6 @@
 """The result of a fit to decisions: the cost-to-go of what animals decide for."""
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +19,7 @@ from shoal.posterior.scoring import MOST_DRAWS, Score, drawn
 from shoal.states import Circular, Folded, StateSpace
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class DecisionScore(Score):
     """Bits per decision: the mean log₂ density of a move, in degrees and log steps.
 
@@ -27,12 +29,20 @@ class DecisionScore(Score):
         The same of passive moves alone, learned from what the fit was made from.
     """
 
-    passive: Score
+    passive: Score | None = None
 
     @property
     def gain(self) -> tuple[float, float]:
         """How much better than passive moves alone, and its standard error."""
+        assert self.passive is not None
         return self.minus(self.passive)
+
+    def __repr__(self) -> str:
+        gain, error = self.gain
+        return (
+            f"DecisionScore({self.bits:.3f} ± {self.standard_error:.3f} bits per decision, "
+            f"{gain:+.3f} ± {error:.3f} over passive moves, {int(self.counts.sum())} decisions)"
+        )
 
 
 class DecisionFit(Fit):
@@ -98,9 +108,7 @@ class DecisionFit(Fit):
         sums, base = (
             np.array([logs[block].sum() for block in rows]) / np.log(2) for logs in (each, alone)
         )
-        found = DecisionScore(sums, counts)
-        object.__setattr__(found, "passive", Score(base, counts))
-        return found
+        return DecisionScore(sums, counts, passive=Score(base, counts))
 
 
 def check_decisions(fit: Fit, decisions: Any) -> None:

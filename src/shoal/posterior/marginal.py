@@ -10,11 +10,11 @@ from jaxtyping import Array, Float
 from scipy.linalg import cholesky, eigh, solve_triangular
 from scipy.optimize import minimize
 
-from shoal.passive.estimating import LOST, most_probable
+from shoal.passive.estimating import LOST
 from shoal.posterior.curvature import likelihood_curvature
 from shoal.posterior.hierarchy import Hierarchy, Hyper
 from shoal.posterior.mode import Mode, conditional_mode
-from shoal.posterior.quadratic import hyper_bend, quadratic_at, summit
+from shoal.posterior.quadratic import Top, hyper_bend, quadratic_at, started, summit
 from shoal.progress import Report
 
 LARGEST_WORK = 60_000_000
@@ -35,16 +35,6 @@ class Around(NamedTuple):
     matrix: Float[np.ndarray, "unknowns unknowns"]
     log_volume: float
     informed: Float[np.ndarray, " n"]
-    converged: bool
-    iterations: int
-
-
-class Top(NamedTuple):
-    """The most probable unknowns, the mode of the coefficients there, and how it was found."""
-
-    hyper: Float[np.ndarray, " hyper"]
-    xi: Float[Array, " n"]
-    height: float
     converged: bool
     iterations: int
 
@@ -116,15 +106,8 @@ def marginal_top(model: Hierarchy, report: Report) -> Top:
     costs first.
     """
     if model.of_decisions:
-        top = summit(model, _bounds(model), report)
-        return Top(top.hyper, top.xi, 0.0, top.converged, top.rounds)
-    if model.warm is None:
-        hyper = np.concatenate([model.basis.start, most_probable(model.family, model.digest)])
-        xi = jnp.zeros(model.coefficients)
-    else:
-        xi, rest = model.split(jnp.asarray(model.warm))
-        hyper = np.asarray(rest)
-        model = eqx.tree_at(lambda m: m.warm, model, None)
+        return summit(model, _bounds(model), report)
+    model, hyper, xi = started(model)
     last = {"xi": mode_given(model, jnp.asarray(hyper), xi).beta}
     if not hyper.size:
         mode = mode_given(model, jnp.asarray(hyper), xi)

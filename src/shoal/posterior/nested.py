@@ -28,7 +28,8 @@ from scipy.special import gammaln
 from shoal.posterior.curvature import likelihood_curvature
 from shoal.posterior.hierarchy import Hierarchy, Hyper
 from shoal.posterior.importance import weigh
-from shoal.posterior.marginal import Top, hyper_spread, marginal_top
+from shoal.posterior.marginal import hyper_spread, marginal_top
+from shoal.posterior.quadratic import Top
 from shoal.progress import Report
 
 FREEDOM = 7.0

@@ -106,26 +106,29 @@ def hyper_bend(basis: ScaledBasis, found: Quadratic, hyper: Hyper) -> Float[Arra
     return -jax.jacfwd(slope)(hyper)
 
 
-class Summit(NamedTuple):
-    """The most probable unknowns, ξ there, and the quadratic around them."""
+class Top(NamedTuple):
+    """The most probable unknowns, the mode of the coefficients there, and how it was found."""
 
     hyper: Float[np.ndarray, " hyper"]
     xi: Float[Array, " n"]
-    around: Quadratic
+    height: float
     converged: bool
-    rounds: int
+    iterations: int
 
 
-def summit(model: Hierarchy, bounds: list[tuple[float, float]], report: Report) -> Summit:
+def started(model: Hierarchy) -> tuple[Hierarchy, Float[np.ndarray, " hyper"], Float[Array, " n"]]:
+    """Where a search begins: where a similar fit was, or with passive dynamics learned alone."""
+    if model.warm is None:
+        alone = most_probable(model.family, model.digest)
+        return model, np.concatenate([model.basis.start, alone]), jnp.zeros(model.coefficients)
+    xi, rest = model.split(jnp.asarray(model.warm))
+    return eqx.tree_at(lambda m: m.warm, model, None), np.asarray(rest), xi
+
+
+def summit(model: Hierarchy, bounds: list[tuple[float, float]], report: Report) -> Top:
     """The most probable unknowns besides the coefficients, and the coefficients there."""
     count = len(model.basis.names)
-    if model.warm is None:
-        hyper = np.concatenate([model.basis.start, most_probable(model.family, model.digest)])
-        xi = jnp.zeros(model.coefficients)
-    else:
-        xi, rest = model.split(jnp.asarray(model.warm))
-        hyper = np.asarray(rest)
-        model = eqx.tree_at(lambda m: m.warm, model, None)
+    model, hyper, xi = started(model)
     amplitude = model.basis.amplitude(jnp.asarray(hyper[:count]))
     costs, passive = amplitude * xi, jnp.asarray(hyper[count:])
     around = quadratic_at(model, costs, passive)
@@ -144,8 +147,7 @@ def summit(model: Hierarchy, bounds: list[tuple[float, float]], report: Report) 
         if share < SHORTEST:
             break
     report("finding scales and dynamics", rounds, rounds)
-    xi = costs / amplitude
-    return Summit(hyper, xi, around, bool(share == 1.0 and gain < SETTLED), rounds)
+    return Top(hyper, costs / amplitude, 0.0, bool(share == 1.0 and gain < SETTLED), rounds)
 
 
 def _highest(

@@ -1,0 +1,165 @@
+"""What every move that an animal could have made would have led to, all others as it saw them."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from shoal.angles import difference
+from shoal.moves.quadrature import Quadrature
+from shoal.moves.record import Decisions
+from shoal.moves.seen import Seen
+from shoal.moves.specification import Steps, Turns
+from shoal.states import Interval, Records, Scene, Speed, StateSpace
+from shoal.states.recipe import Counting
+from shoal.tracks import Circle, Rectangle
+from shoal.tracks.splitting import group_facts
+
+BLOCK = 1 << 20
+"""Candidate moves that are looked at together."""
+
+
+def with_candidates(group: Seen, recipe: Counting, moves: Turns, spread: Quadrature) -> Decisions:
+    """The decisions of one group, each with what its candidates lead to."""
+    count, kinds = len(group.turn), len(recipe.space.parts)
+    k = len(spread.turn)
+    states = np.empty((count, k), dtype=np.int32)
+    possible = np.ones((count, k), dtype=bool)
+    decided = np.empty((count, kinds))
+    end = np.empty(count, dtype=np.int32)
+    seen = _others(group, moves)
+    rows_each = max(1, BLOCK // (k * max(1, seen.positions.shape[1])))
+    for start in range(0, count, rows_each):
+        rows = slice(start, min(start + rows_each, count))
+        turns = np.column_stack([group.turn[rows], spread.turns(group.turn_before[rows])])
+        lengths = np.zeros_like(turns)
+        if moves.steps:
+            lengths = np.column_stack(
+                [group.step[rows], spread.step_lengths(np.log(group.step_before[rows]))]
+            )
+        values, allowed = _decided(group, seen, recipe, rows, turns, lengths, steps=moves.steps)
+        where = _located(recipe.space, values)
+        decided[rows], end[rows] = values[:, 0], where[:, 0]
+        states[rows] = np.maximum(where[:, 1:], 0)
+        possible[rows] = (where[:, 1:] >= 0) & allowed[:, 1:]
+    fine = (end >= 0) & possible.any(axis=1)
+    dropped = group.dropped | {"decided state undefined": int((~fine).sum())}
+    names = group.tracks.members
+    records = Records.of_group(
+        (group.origin, end), group.frame + group.first, group.animal, group.tracks.group, names
+    )
+    records = replace(records, facts={group.tracks.group: group_facts(group.tracks)})
+    whole = Decisions(
+        space=recipe.space,
+        moves=moves,
+        records=records,
+        perceived=group.perceived,
+        decided=decided,
+        turn=group.turn,
+        step=group.step,
+        turn_before=group.turn_before,
+        step_before=group.step_before,
+        states=states,
+        possible=None if possible.all() else possible,
+        quadrature=spread,
+        headings=recipe.headings.of(group.tracks),
+    )
+    if not fine.all():
+        whole = whole.take(fine)
+    if whole.possible is not None and whole.possible.all():
+        whole = replace(whole, possible=None)
+    return replace(whole, dropped=dropped, fixes=int(np.prod(group.tracks.positions.shape[:2])))
+
+
+def _others(group: Seen, moves: Turns) -> Scene:
+    """Everybody as an animal sees them when it decides."""
+    scene = group.scene
+    if not isinstance(moves, Steps) or moves.others == "still":
+        return scene
+    names = group.tracks.individuals
+    places = group.tracks.positions[:, [names.index(name) for name in scene.members]]
+    ahead = scene.positions + _known(scene.shortest(places[1:-1] - places[:-2]))
+    members = {name: ahead[:, n] for n, name in enumerate(scene.members)}
+    return replace(scene, positions=ahead, places={**scene.places, **members})
+
+
+def _known(steps: np.ndarray) -> np.ndarray:
+    """Steps, none where there is none."""
+    return np.nan_to_num(steps, nan=0.0)
+
+
+def _decided(
+    group: Seen,
+    seen: Scene,
+    recipe: Counting,
+    rows: slice,
+    turns: Float[np.ndarray, "n moves"],
+    lengths: Float[np.ndarray, "n moves"],
+    *,
+    steps: bool,
+) -> tuple[Float[np.ndarray, "n moves features"], Bool[np.ndarray, "n moves"]]:
+    """The value of every feature after each move, and which moves stay within the walls."""
+    frame, animal = group.frame[rows], group.animal[rows]
+    own = group.scene.headings[frame, animal]
+    headings = np.asarray(difference(own[:, None] + turns, 0.0))
+    place = group.scene.positions[frame, animal]
+    angle = np.deg2rad(headings)
+    places = place[:, None] + lengths[..., None] * np.stack([np.cos(angle), np.sin(angle)], axis=2)
+    parts: Any = recipe.space.parts
+    values = np.empty((*turns.shape, len(parts)))
+    for number, part in enumerate(parts):
+        if not steps and part.turn in (-1, 0):
+            value = group.perceived[rows, number]
+            values[..., number] = difference(value[:, None], turns) if part.turn else value[:, None]
+        elif isinstance(part, Speed):
+            values[..., number] = lengths * (seen.fps or 1.0)
+        else:
+            values[..., number] = _of_one(part, seen, frame, animal, places, headings)
+    allowed = np.ones(turns.shape, dtype=bool)
+    if steps and isinstance(seen.arena, Rectangle | Circle):
+        allowed = seen.arena.holds(places)
+    return values, allowed
+
+
+def _of_one(
+    part: Any,
+    scene: Scene,
+    frame: Int[np.ndarray, " n"],
+    animal: Int[np.ndarray, " n"],
+    places: Float[np.ndarray, "n moves 2"],
+    headings: Float[np.ndarray, "n moves"],
+) -> Float[np.ndarray, "n moves"]:
+    """A feature of one animal in each of several frames, after each of its moves.
+
+    Every row becomes a frame of its own in which the deciding animal comes first.
+    """
+    count = scene.positions.shape[1]
+    order = np.argsort(np.arange(count)[None] != animal[:, None], axis=1, kind="stable")
+    rows = np.arange(len(frame))[:, None]
+    members = scene.members
+    small = replace(
+        scene,
+        positions=scene.positions[frame][rows, order],
+        headings=scene.headings[frame][rows, order],
+        places={name: path[frame] for name, path in scene.places.items()},
+        members=(),
+    )
+    target = getattr(part, "target", None)
+    found = np.asarray(part.decided(small, places[:, None], headings[:, None]))[:, 0]
+    if isinstance(target, str) and target in members:  # nobody is its own goal
+        found = np.where((animal == members.index(target))[:, None], np.nan, found)
+    return found
+
+
+def _located(
+    space: StateSpace, values: Float[np.ndarray, "n moves features"]
+) -> Int[np.ndarray, "n moves"]:
+    """Decided states; beyond an end of an interval its last bin, −1 where there is no value."""
+    columns = []
+    for number, axis in enumerate(space.axes):
+        value = values[..., number]
+        if isinstance(axis, Interval):
+            value = np.clip(value, axis.edges[0], axis.edges[-1])
+        columns.append(value)
+    return np.asarray(space.locate(*columns)[0])
