@@ -250,11 +250,24 @@ def test_a_fit_moves_the_same_after_it_was_saved(school, tmp_path, draws):
         np.testing.assert_allclose(one.positions, other.positions, rtol=0, atol=1e-9)
 
 
-def test_a_predictive_check_finds_the_turns_of_such_animals(school):
+def test_a_predictive_check_finds_the_order_of_such_animals(school):
     tracks, fit = school
+    check = shoal.predictive_check(fit, tracks, replicates=40, seed=1)
+    assert check.measures["polarisation"].holds("learned policy")
+
+
+def test_a_predictive_check_of_decisions_finds_the_turns_of_such_animals(school):
+    """Read as transitions, neighbours' turns count as the animal's own, and it turns too much."""
+    tracks, observed = school
+    space = observed.model.space
+    decided = shoal.decisions(tracks, space, shoal.Turns())
+    fit = shoal.Model(space, shoal.Turns(), shoal.Smooth()).fit(
+        decided, "laplace", draws=15, seed=1
+    )
     check = shoal.predictive_check(fit, tracks, replicates=40, seed=1)
     for name in ("turning_angle", "polarisation"):
         assert check.measures[name].holds("learned policy")
+    assert abs(float(fit.parameters.values[..., -1].mean()) - 8.0) < 1.0
 
 
 @pytest.mark.filterwarnings("ignore:steps of local misalignment")

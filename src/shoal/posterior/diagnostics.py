@@ -38,6 +38,9 @@ ROUGH = 0.2
 CORRELATED = 0.1
 """The correlation of successive turns beyond which it is said."""
 
+SPOILT = 0.15
+"""The same where it is negative, beyond which costs are not to be trusted."""
+
 UNLEARNED = 0.9
 """The sd of a passive unknown, in sds of its prior, above which tracks have hardly told it."""
 
@@ -121,13 +124,29 @@ def diagnose_decisions(fit: "Fit") -> Diagnostics:
             f"With half of the {count} candidate moves a cost would move by {shift:.2f} of its "
             f"standard deviation; candidates={2 * count} is more exact."
         )
-    _note_turns(fit, notes, numbers)
+    _note_turns(fit, failures, notes, numbers)
     _note_entered(fit, notes, numbers)
     _note_learned(fit, notes, numbers)
     return Diagnostics(tuple(failures), tuple(notes), numbers)
 
 
-def _note_turns(fit: "Fit", notes: list[str], numbers: dict[str, float]) -> None:
+def thinning_against_noise(together: float) -> int:
+    """Of how many frames to keep one, so that errors make up a twentieth of the variance of turns.
+
+    Errors of places alone give successive turns a correlation of −2/3: each heading has its error
+    with one sign in the turn towards it and with the other in the turn away from it, and shares a
+    place with the next. Over k frames an error is k times smaller and turns vary k times more.
+
+    >>> [thinning_against_noise(rho) for rho in (-0.1, -0.3, -0.6)]
+    [2, 3, 6]
+    """
+    share = min(1.5 * abs(together), 0.98)
+    return math.ceil((19 * share / (1 - share)) ** (1 / 3))
+
+
+def _note_turns(
+    fit: "Fit", failures: list[str], notes: list[str], numbers: dict[str, float]
+) -> None:
     """Turns that depend on the turn before, while the passive moves say that they do not."""
     together = numbers["turn_correlation"] = float(fit.facts["turn_correlation"])
     if fit.model.passive.persistence != 0 or not abs(together) > CORRELATED:
@@ -139,11 +158,13 @@ def _note_turns(fit: "Fit", notes: list[str], numbers: dict[str, float]) -> None
             f"do not know. Try {type(fit.model.passive).__name__}(persistence=True)."
         )
     else:
-        notes.append(
+        every = numbers["thin_by"] = float(thinning_against_noise(together))
+        words = (
             f"Successive turns go opposite ways, more than costs explain (correlation "
             f"{together:.2f}), as errors of measurement make them: noise in headings looks like a "
-            "wish to align. Thin the tracks until this note goes away."
+            f"wish to align. Keep one frame in {every:.0f} or fewer: tracks.thin({every:.0f})."
         )
+        (failures if together < -SPOILT else notes).append(words)
 
 
 def _judge_chains(
