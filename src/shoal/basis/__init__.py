@@ -7,7 +7,7 @@ from shoal.basis.gaussian import Gaussian
 from shoal.basis.identity import Identity
 from shoal.basis.operator import Basis, BasisOperator
 from shoal.basis.product import Product
-from shoal.basis.scaled import ScaledBasis
+from shoal.basis.scaled import ScaledBasis, ThroughBasis
 from shoal.basis.smooth import Smooth
 
 __all__ = [
@@ -21,5 +21,6 @@ __all__ = [
     "Product",
     "ScaledBasis",
     "Smooth",
+    "ThroughBasis",
     "VonMises",
 ]

@@ -1,6 +1,7 @@
 """Bases whose functions have amplitudes that depend on unknowns: v = X (amplitude ⊙ ξ)."""
 
 from abc import abstractmethod
+from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -8,7 +9,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from shoal.basis.operator import BasisOperator
-from shoal.linear import LinearMap
+from shoal.linear import DenseMap, LinearMap
 
 
 class ScaledBasis(eqx.Module):
@@ -54,6 +55,44 @@ class ScaledBasis(eqx.Module):
     def at(self, u: Float[Array, " k"]) -> BasisOperator:
         """X diag(amplitude)."""
         return BasisOperator(AmplifiedMap.of(self.map, self.amplitude(u)))
+
+
+class ThroughBasis(ScaledBasis):
+    """q = N v, where v is written in another basis: what is decided for, by what is met there."""
+
+    inner: ScaledBasis
+
+    @classmethod
+    def of(cls, inner: ScaledBasis, matrix: Any) -> "ThroughBasis":
+        """From the basis of v, and N (states × states)."""
+        columns = jnp.asarray(matrix @ np.asarray(inner.map.dense()))
+        return cls(DenseMap(inner.map.in_shape, inner.map.out_shape, columns), inner)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """As those of v."""
+        return self.inner.names
+
+    @property
+    def start(self) -> Float[np.ndarray, " k"]:
+        """As that of v."""
+        return self.inner.start
+
+    def amplitude(self, u: Float[Array, " k"]) -> Float[Array, " n"]:
+        """As those of v."""
+        return self.inner.amplitude(u)
+
+    def values(self, u: Float[Array, " k"]) -> Float[Array, " k"]:
+        """As those of v."""
+        return self.inner.values(u)
+
+    def log_prior(self, u: Float[Array, " k"]) -> Float[Array, ""]:
+        """As that of v."""
+        return self.inner.log_prior(u)
+
+    def draw(self, rng: np.random.Generator) -> Float[np.ndarray, " k"]:
+        """As of v."""
+        return self.inner.draw(rng)
 
 
 class AmplifiedMap(LinearMap):

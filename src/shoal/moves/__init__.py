@@ -5,6 +5,7 @@ from shoal.moves.quadrature import Quadrature
 from shoal.moves.reading import decisions
 from shoal.moves.record import Decisions
 from shoal.moves.specification import Steps, Turns
+from shoal.moves.surroundings import surroundings
 
 __all__ = [
     "AloneFamily",
@@ -17,4 +18,5 @@ __all__ = [
     "Steps",
     "Turns",
     "decisions",
+    "surroundings",
 ]

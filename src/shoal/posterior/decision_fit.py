@@ -70,13 +70,20 @@ class DecisionFit(Fit):
         named = {"long_name": "cost-to-go of decided states", "units": "nats"}
         return from_zero(contrasts).rename("cost_to_go").assign_attrs(named)
 
-    @property
+    @cached_property
     def state_cost(self) -> xr.DataArray:
-        """Not known of decisions alone."""
-        raise InputError(
-            "state costs need to know what others do between a decision and the next: this fit "
-            "tells the cost-to-go of decided states, fit.cost_to_go"
-        )
+        """R (chain, draw, *axes) of perceived states, up to a constant; NaN where none was made.
+
+        Only of a model with ``state_costs=True``.
+        """
+        posterior = self.data["posterior"].to_dataset()
+        if "state_cost" not in posterior:
+            raise InputError(
+                "this fit tells the cost-to-go of decided states, fit.cost_to_go; to learn state "
+                "costs as well, fit shoal.Model(space, moves, basis, state_costs=True)"
+            )
+        named = {"long_name": "state cost", "units": "nats per step"}
+        return from_zero(posterior["state_cost"]).rename("state_cost").assign_attrs(named)
 
     @property
     def absorbing(self) -> xr.DataArray:

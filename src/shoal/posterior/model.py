@@ -9,17 +9,18 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from shoal.basis import Basis, BasisOperator, Identity, ScaledBasis
+from shoal.basis import Basis, BasisOperator, Identity, ScaledBasis, ThroughBasis
 from shoal.errors import InputError, checked_seed
 from shoal.files import make_folder
 from shoal.lmdp.policies import checked_discount
-from shoal.moves import AloneFamily, Decisions, MoveFamily, Turns
+from shoal.moves import AloneFamily, Decisions, MoveFamily, Turns, surroundings
 from shoal.passive import Empirical, PassiveFamily, PassiveOperator, as_family, as_operator
 from shoal.passive.estimating import most_probable
 from shoal.passive.narrowness import narrow_axes
 from shoal.posterior.advi import ADVI, advi_draws
 from shoal.posterior.checkpoint import Checkpoint
 from shoal.posterior.decision_checks import quadrature_shift, residual_correlation
+from shoal.posterior.decision_costs import with_state_costs
 from shoal.posterior.decision_fit import DecisionFit
 from shoal.posterior.density import Density
 from shoal.posterior.draws import Draws
@@ -65,6 +66,10 @@ class Model:
         γ in [0, 1]; the paper has 1.
     prior
         Of the coefficients; by default as in the paper's text.
+    state_costs
+        Of decisions: whether to learn the costs r of states as well. The basis then describes v,
+        the cost-to-go of perceived states, and q = N v, with N what others do between a decision
+        and the next, estimated from the same tracks. Transitions always tell r.
 
     Examples
     --------
@@ -83,6 +88,7 @@ class Model:
     basis: Any = field(default_factory=Identity)
     discount: Any = 1.0
     prior: Any = field(default_factory=Prior)
+    state_costs: bool = False
 
     def __post_init__(self) -> None:
         """Check what can be checked before there is data."""
@@ -204,9 +210,12 @@ class Model:
         if not decisions.total:
             raise InputError("there are no decisions to learn from")
         candidates, counts = decisions.rows()
+        basis = self._scaled_basis(decisions)
+        if self.state_costs:
+            basis = ThroughBasis.of(basis, surroundings(decisions))
         return Hierarchy(
             family=MoveFamily.of(decisions.moves, self.space, candidates),
-            basis=self._scaled_basis(decisions),
+            basis=basis,
             arrivals=jnp.asarray(decisions.arrivals, dtype=float),
             departures=jnp.asarray(counts),
             discount=jnp.asarray(1.0),
@@ -298,7 +307,8 @@ class Model:
         }
         told = replace(drawn, facts=drawn.facts | facts)
         model = replace(self, passive=data.moves)
-        return DecisionFit.of(model, data, density, settings, told, seed)
+        fit = DecisionFit.of(model, data, density, settings, told, seed)
+        return with_state_costs(fit, data, density, drawn) if self.state_costs else fit
 
     def _kept(
         self,

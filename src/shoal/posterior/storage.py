@@ -51,6 +51,7 @@ def described_model(model: Model) -> tuple[str, xr.Dataset | None]:
         "basis": described(model.basis),
         "discount": model.discount,
         "prior": described(model.prior),
+        "state_costs": bool(model.state_costs),
     }
     return json.dumps(parts, default=plain), arrays
 
@@ -113,6 +114,7 @@ def _restored_model(tree: xr.DataTree) -> Model:
         basis=restored(description["basis"]),
         discount=description["discount"],
         prior=restored(description["prior"]),
+        state_costs=bool(description.get("state_costs", False)),
     )
 
 
