@@ -9,6 +9,7 @@ from shoal.basis.operator import Basis, BasisOperator
 from shoal.basis.product import Product
 from shoal.basis.scaled import ScaledBasis
 from shoal.basis.smooth import Smooth
+from shoal.basis.terms import Term, Terms
 
 __all__ = [
     "Basis",
@@ -21,5 +22,7 @@ __all__ = [
     "Product",
     "ScaledBasis",
     "Smooth",
+    "Term",
+    "Terms",
     "VonMises",
 ]
