@@ -89,9 +89,10 @@ def zones(seen: Decisions) -> Terms:
     return found
 
 
-def passive_weights(some: Decisions) -> Float[np.ndarray, "n k"]:
+def passive_weights(some: Decisions, u: Any = None) -> Float[np.ndarray, "n k"]:
     """The passive chance of every candidate, by the passive moves that describe all moves best."""
-    u = most_probable(AloneFamily.of(some.moves, some.space, some.candidates), some.moved)
+    if u is None:
+        u = most_probable(AloneFamily.of(some.moves, some.space, some.candidates), some.moved)
     family = MoveFamily.of(some.moves, some.space, some.candidates)
     weights = np.asarray(family.at(jnp.asarray(u)).weights).T
     return np.broadcast_to(weights, some.states.shape)
