@@ -9,14 +9,15 @@ Coverage is over states decided for 20 times or more, levels taken off along lin
 """
 
 import argparse
-import time
 import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+import real_animals
 import shoal
+from shoal.cli.compiling import keep_programs
 from shoal.posterior.decision_fit import without_levels
 from shoal.simulation.tank import TankSettings, tank_truth
 from shoal.studies.vicsek import spp_costs
@@ -138,62 +139,8 @@ def distances(chosen: Any) -> None:
 
 
 def real(chosen: Any) -> None:
-    """Bits per held-out decision: alignment, angles, distances with bearings."""
-    folder = chosen.data
-    sets: dict[str, tuple[Any, int]] = {
-        "sheep": (folder / "sheep-dog" / "drives_data.mat", 5),
-        "guppy pairs": (folder / "guppy-pairs-robofish", 5),
-        "fish-escape": (folder / "fish-escape5", 1),
-        "sticklebacks": (folder / "sticklebacks5" / "fish-5.csv", 2),
-        "pigeons": (folder / "pigeons10" / "ffA2_1.mat", 1),
-        "goats": (folder / "goats-gps16", 1),
-        "guppies": (folder / "bode-guppy" / "observed_male_guppies_digitised.csv", 1),
-    }
-    for name, (place, every) in sets.items():
-        try:
-            tracks = shoal.read_tracks(place)
-        except (shoal.InputError, Warning) as error:
-            print(f"{name}: {error}")
-            continue
-        groups = [tracks] if isinstance(tracks, shoal.Tracks) else list(tracks)
-        groups = [group.thin(every) for group in groups if len(group.members) > 1]
-        scene = shoal.Scene.of(groups[0])
-        gaps = shoal.Distance((0, 1)).values(scene)
-        edges = np.concatenate([[0.0], np.nanquantile(gaps, np.linspace(0.12, 0.95, 8))])
-        align = shoal.LocalMisalignment(include_self=False, bins=12)
-        bearing, gap = shoal.Bearing(bins=12), shoal.Distance(np.unique(edges), beyond=True)
-        models: dict[str, tuple[Any, Any]] = {
-            "alignment, turns": (shoal.StateSpace(align), shoal.Turns()),
-            "angles, turns": (shoal.StateSpace(align, bearing), shoal.Turns()),
-            "distance + bearing, steps": (shoal.StateSpace(gap, bearing), shoal.Steps()),
-            "all three, steps": (shoal.StateSpace(align, gap, bearing), shoal.Steps()),
-            "all three, others ahead": (
-                shoal.StateSpace(align, gap, bearing),
-                shoal.Steps(others="ahead"),
-            ),
-        }
-        for words, (space, moves) in models.items():
-            begun = time.perf_counter()
-            try:
-                read = shoal.decisions(groups, space, moves)
-                some = len(read.records.groups) >= 6
-                train, held = read.split_groups(0.67, seed=1) if some else read.split_time(0.67)
-                if train.total > 40_000:
-                    train = train.take(np.arange(0, train.total, -(-train.total // 40_000)))
-                model = shoal.Model(space, moves, shoal.Smooth())
-                fit: Any = model.fit(train, "laplace", draws=100)
-                gain, spread = fit.score(held, draws=100).gain
-                mark = (
-                    "" if fit.diagnostics().trusted else f" ({fit.diagnostics().failures[0]:.60})"
-                )
-                seconds = time.perf_counter() - begun
-                print(
-                    f"{name:14} {words:26} {train.total:6} learned, {held.total:6} held out: gain "
-                    f"{gain:+.3f} ± {spread:.3f} bits ({seconds:.0f} s){mark}",
-                    flush=True,
-                )
-            except shoal.InputError as error:
-                print(f"{name:14} {words:26} {error}", flush=True)
+    """Bits per held-out decision on real animals, against passive moves, rules and cloning."""
+    real_animals.real(chosen.data, chosen.only)
 
 
 PARTS = {"flock": flock, "tank": tank, "distances": distances, "real": real}
@@ -204,9 +151,11 @@ def main() -> None:
     parser.add_argument("part", choices=[*PARTS])
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--data", type=Path, default=Path("data"))
+    parser.add_argument("--only", default="", help="one data set of the part real")
     chosen = parser.parse_args()
     warnings.simplefilter("ignore")
-    print(PARTS[chosen.part].__doc__)
+    keep_programs()
+    print(PARTS[chosen.part].__doc__, flush=True)
     PARTS[chosen.part](chosen)
 
 

@@ -7,7 +7,7 @@ import xarray as xr
 
 import shoal
 from shoal.checks import Comparison
-from shoal.checks.side_by_side import Entry
+from shoal.checks.verdict import Entry
 from shoal.posterior import Fit, Score
 
 

@@ -117,6 +117,10 @@ BASES = {
     "smooth on three axes": (shoal.Smooth("squared-exponential", order=2), CUBE),
     "smooth, numbered": (shoal.Smooth(), NUMBERED),
     "flat": (shoal.Flat(), TORUS),
+    "terms": (
+        shoal.Terms((shoal.Term(TORUS.names[0], "cos"), shoal.Term(TORUS.names[1], "sin"))),
+        TORUS,
+    ),
     "product": (shoal.Product(shoal.Fourier(2), shoal.Gaussian(every=2)), MIXED),
 }
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
         Identity,
         Product,
         Smooth,
+        Term,
+        Terms,
         VonMises,
     )
     from shoal.checks import (
@@ -153,6 +155,8 @@ _HOME = {
         "Identity",
         "Product",
         "Smooth",
+        "Term",
+        "Terms",
         "VonMises",
     ),
     "posterior": (
@@ -250,6 +254,8 @@ __all__ = [
     "TankSettings",
     "TargetDistance",
     "TargetMisalignment",
+    "Term",
+    "Terms",
     "Tracks",
     "Transitions",
     "TurnCoupled",

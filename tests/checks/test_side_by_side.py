@@ -15,7 +15,8 @@ from registries import CIRCLE, CUBE, FOLDED, MIXED, TORUS, random_matrix
 from shoal.checks import ladder
 from shoal.checks.best_models import confidence_set
 from shoal.checks.candidates import couples, paper_walk
-from shoal.checks.side_by_side import parts_of, stacking
+from shoal.checks.holding_out import parts_of
+from shoal.checks.verdict import stacking
 from shoal.figures.scores import score_figure
 from shoal.states import Transitions
 
@@ -312,7 +313,7 @@ def test_costs_that_gain_more_than_chance_pay():
     assert (name, gain) == ("walk + costs", pytest.approx(0.5))
     assert error == pytest.approx(0.1 / np.sqrt(3))
     assert found.sentence() == (
-        "Walk + costs foretells held-out transitions best (−1.500 bits per transition), 0.500 ± "
+        "Walk + costs predicts held-out transitions best (−1.500 bits per transition), 0.500 ± "
         "0.058 better than walk. Corrected for choosing among two, it is better than the other. "
         "Its costs pay for themselves: 0.500 ± 0.058 bits per transition." + FEW
     )
@@ -320,7 +321,7 @@ def test_costs_that_gain_more_than_chance_pay():
 
 def test_costs_that_lose_more_than_chance_are_worse_than_none():
     words = shown(-0.5, 1.0).sentence()
-    assert words.startswith("Walk foretells held-out transitions best (−2.000 bits")
+    assert words.startswith("Walk predicts held-out transitions best (−2.000 bits")
     assert words.endswith(
         "Costs make it worse, by 0.500 ± 0.058 bits: they do not carry over to what was held out."
         + FEW
@@ -352,7 +353,7 @@ def test_models_without_a_twin_say_nothing_of_costs():
         "other." + FEW
     )
     assert comparison(entry("mine", STEADY)).sentence() == (
-        "Mine foretells held-out transitions best (−2.000 bits per transition)."
+        "Mine predicts held-out transitions best (−2.000 bits per transition)."
     )
 
 

@@ -89,7 +89,7 @@ def test_one_command_puts_models_side_by_side_and_its_choices_repeat_it(
     gain = float(costs["bits"]) - float(walk["bits"])
     assert gain > 0.05, "they do align"
     assert imread(out.parent / "table-scores.png").std() > 0.03
-    sentence = f"{best['model'][0].upper()}{best['model'][1:]} foretells held-out transitions best"
+    sentence = f"{best['model'][0].upper()}{best['model'][1:]} predicts held-out transitions best"
     page = (out.parent / "table.html").read_text()
     for text in (page, said):
         assert sentence.replace("'", "&#x27;") in text or sentence in text

@@ -8,7 +8,7 @@ import pytest
 
 from cli.speaking import spoken
 from cli.test_fit import drifting
-from shoal.checks.side_by_side import parts_of
+from shoal.checks.holding_out import parts_of
 from shoal.cli import completing
 from shoal.posterior.model import METHODS
 from shoal.simulation.following import RULES

@@ -9,6 +9,7 @@ from shoal.basis.operator import Basis, BasisOperator
 from shoal.basis.product import Product
 from shoal.basis.scaled import ScaledBasis, ThroughBasis
 from shoal.basis.smooth import Smooth
+from shoal.basis.terms import Term, Terms
 
 __all__ = [
     "Basis",
@@ -22,5 +23,7 @@ __all__ = [
     "ScaledBasis",
     "Smooth",
     "ThroughBasis",
+    "Term",
+    "Terms",
     "VonMises",
 ]

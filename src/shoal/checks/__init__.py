@@ -18,9 +18,10 @@ from shoal.checks.measures import (
 )
 from shoal.checks.motion import Motion
 from shoal.checks.predictive import predictive_check
-from shoal.checks.side_by_side import Comparison, compare
+from shoal.checks.side_by_side import compare
 from shoal.checks.summarising import SUMMARIES, Summary, group_measures, summaries
 from shoal.checks.turning import autocorrelation, pooled_autocorrelation, turning_angles
+from shoal.checks.verdict import Comparison
 
 __all__ = [
     "SUMMARIES",

@@ -8,28 +8,37 @@ from shoal.basis import Bisquare, Flat, Smooth
 from shoal.errors import InputError
 from shoal.passive import Empirical, RandomWalk, TurnCoupled, Uniform, WalkMixture
 from shoal.posterior import Model
-from shoal.states import Circular, Folded, Numbered, StateSpace, Transitions
+from shoal.states import Circular, Folded, Numbered, StateSpace
 
 LARGEST_BISQUARE = 3
 """Axes beyond which the paper's bisquare functions are too many."""
 
 
+def _as_it_is(part: Any) -> Any:
+    return part
+
+
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A model by name, made when the transitions to learn from are known.
+    """A model by name, made when what it learns from is known.
 
     Attributes
     ----------
+    make
+        The model, from what it learns from.
     costs
         Whether it has preferences, or lives by passive dynamics alone.
     dynamics
         The name of its passive dynamics, to find the same model without costs.
+    read
+        A part (what to learn from, what to score) as this model reads it.
     """
 
     name: str
-    make: Callable[[Transitions], Model]
+    make: Callable[[Any], Model]
     costs: bool = True
     dynamics: str = ""
+    read: Callable[[Any], Any] = _as_it_is
 
 
 def ladder(space: StateSpace, discount: float = 1.0) -> list[Candidate]:

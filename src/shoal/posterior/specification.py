@@ -3,7 +3,18 @@
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from shoal.basis import Bisquare, Flat, Fourier, Gaussian, Identity, Product, Smooth, VonMises
+from shoal.basis import (
+    Bisquare,
+    Flat,
+    Fourier,
+    Gaussian,
+    Identity,
+    Product,
+    Smooth,
+    Term,
+    Terms,
+    VonMises,
+)
 from shoal.errors import InputError
 from shoal.moves import Steps, Turns
 from shoal.passive import (
@@ -66,6 +77,8 @@ KNOWN: dict[str, type] = {
         Fourier,
         VonMises,
         Smooth,
+        Term,
+        Terms,
         Flat,
         Prior,
     )
@@ -81,7 +94,7 @@ BEFORE: dict[str, dict[str, str]] = {
 }
 """What files meant that were written before they could say so."""
 
-INSIDE = (Rectangle, Circle, Periodic, Unknown)
+INSIDE = (Rectangle, Circle, Periodic, Unknown, Term)
 """Specifications that stand inside others."""
 
 

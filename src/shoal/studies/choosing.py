@@ -10,7 +10,7 @@ import numpy as np
 from shoal.angles import difference
 from shoal.basis import Flat, Smooth
 from shoal.checks.candidates import couples, paper_walk
-from shoal.checks.side_by_side import by_group, parts_of
+from shoal.checks.holding_out import by_group, parts_of
 from shoal.errors import InputError
 from shoal.passive import RandomWalk, TurnCoupled, Uniform, Unknown, WalkMixture, as_family
 from shoal.posterior import Model, Score
