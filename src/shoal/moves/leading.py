@@ -10,8 +10,9 @@ from shoal.angles import difference
 from shoal.moves.quadrature import Quadrature
 from shoal.moves.record import Decisions
 from shoal.moves.seen import Seen
+from shoal.moves.sharing import located, shares
 from shoal.moves.specification import Steps, Turns
-from shoal.states import Interval, Records, Scene, Speed, StateSpace
+from shoal.states import Records, Scene, Speed
 from shoal.states.recipe import Counting
 from shoal.tracks import Circle, Rectangle
 from shoal.tracks.splitting import group_facts
@@ -21,29 +22,36 @@ BLOCK = 1 << 20
 
 
 def with_candidates(group: Seen, recipe: Counting, moves: Turns, spread: Quadrature) -> Decisions:
-    """The decisions of one group, each with what its candidates lead to."""
+    """The decisions of one group, each with what its candidates lead to.
+
+    Where that follows from what was perceived, there is no table yet: see ``sharing.py``.
+    """
     count, kinds = len(group.turn), len(recipe.space.parts)
+    later = shares(recipe.space, steps=moves.steps)
     k = len(spread.turn)
-    states = np.empty((count, k), dtype=np.int32)
-    possible = np.ones((count, k), dtype=bool)
+    states = np.empty((0 if later else count, k), dtype=np.int32)
+    possible = np.ones(states.shape, dtype=bool)
     decided = np.empty((count, kinds))
     end = np.empty(count, dtype=np.int32)
     seen = _others(group, moves)
     rows_each = max(1, BLOCK // (k * max(1, seen.positions.shape[1])))
     for start in range(0, count, rows_each):
         rows = slice(start, min(start + rows_each, count))
-        turns = np.column_stack([group.turn[rows], spread.turns(group.turn_before[rows])])
-        lengths = np.zeros_like(turns)
+        turns, lengths = group.turn[rows, None], group.step[rows, None]
+        if not later:
+            turns = np.column_stack([turns, spread.turns(group.turn_before[rows])])
         if moves.steps:
-            lengths = np.column_stack(
-                [group.step[rows], spread.step_lengths(np.log(group.step_before[rows]))]
-            )
+            before = np.log(group.step_before[rows])
+            lengths = np.column_stack([lengths, spread.step_lengths(before)])
+        else:
+            lengths = np.zeros_like(turns)
         values, allowed = _decided(group, seen, recipe, rows, turns, lengths, steps=moves.steps)
-        where = _located(recipe.space, values)
+        where = located(recipe.space, list(np.moveaxis(values, 2, 0)))
         decided[rows], end[rows] = values[:, 0], where[:, 0]
-        states[rows] = np.maximum(where[:, 1:], 0)
-        possible[rows] = (where[:, 1:] >= 0) & allowed[:, 1:]
-    fine = (end >= 0) & possible.any(axis=1)
+        if not later:
+            states[rows] = np.maximum(where[:, 1:], 0)
+            possible[rows] = (where[:, 1:] >= 0) & allowed[:, 1:]
+    fine = end >= 0 if later else (end >= 0) & possible.any(axis=1)
     dropped = group.dropped | {"decided state undefined": int((~fine).sum())}
     names = group.tracks.members
     records = Records.of_group(
@@ -60,8 +68,9 @@ def with_candidates(group: Seen, recipe: Counting, moves: Turns, spread: Quadrat
         step=group.step,
         turn_before=group.turn_before,
         step_before=group.step_before,
-        states=states,
+        table=states,
         possible=None if possible.all() else possible,
+        row=np.zeros(count, dtype=np.int32) if later else None,
         quadrature=spread,
         headings=recipe.headings.of(group.tracks),
     )
@@ -69,7 +78,7 @@ def with_candidates(group: Seen, recipe: Counting, moves: Turns, spread: Quadrat
         whole = whole.take(fine)
     if whole.possible is not None and whole.possible.all():
         whole = replace(whole, possible=None)
-    return replace(whole, dropped=dropped, fixes=int(np.prod(group.tracks.positions.shape[:2])))
+    return replace(whole, dropped=dropped, fixes=group.fixes)
 
 
 def _others(group: Seen, moves: Turns) -> Scene:
@@ -150,16 +159,3 @@ def _of_one(
     if isinstance(target, str) and target in members:  # nobody is its own goal
         found = np.where((animal == members.index(target))[:, None], np.nan, found)
     return found
-
-
-def _located(
-    space: StateSpace, values: Float[np.ndarray, "n moves features"]
-) -> Int[np.ndarray, "n moves"]:
-    """Decided states; beyond an end of an interval its last bin, −1 where there is no value."""
-    columns = []
-    for number, axis in enumerate(space.axes):
-        value = values[..., number]
-        if isinstance(axis, Interval):
-            value = np.clip(value, axis.edges[0], axis.edges[-1])
-        columns.append(value)
-    return np.asarray(space.locate(*columns)[0])

@@ -30,12 +30,19 @@ class Moved(eqx.Module):
         In degrees, and the logarithm of a length; the latter is None where steps are not chosen.
     turn_before, log_step_before
         Of the frame before; 0 and a typical step where there is none.
+    count
+        How many moves each stands for; None for one.
     """
 
     turn: Float[Array, " n"]
     log_step: Float[Array, " n"] | None
     turn_before: Float[Array, " n"]
     log_step_before: Float[Array, " n"] | None
+    count: Float[Array, " n"] | None = None
+
+    def summed(self, each: Float[Array, " n"]) -> Float[Array, ""]:
+        """The sum over all moves of a number for each."""
+        return jnp.sum(each) if self.count is None else jnp.vdot(self.count, each)
 
 
 class Candidates(eqx.Module):
@@ -44,9 +51,11 @@ class Candidates(eqx.Module):
     Attributes
     ----------
     states
-        The decided state of every candidate move.
+        The decided state of every candidate move, for each row of candidates.
     possible
         Which candidates can be made at all; None where all can.
+    row
+        Which row each decision has; None where every decision has its own.
     turn, log_step
         Of each candidate, from where turns and steps were expected when candidates were made.
     log_base
@@ -60,8 +69,9 @@ class Candidates(eqx.Module):
         another way than candidates do.
     """
 
-    states: Int[Array, "k n"]
-    possible: Bool[Array, "k n"] | None
+    states: Int[Array, "k rows"]
+    possible: Bool[Array, "k rows"] | None
+    row: Int[Array, " n"] | None
     turn: Float[Array, " k"]
     log_step: Float[Array, " k"] | None
     log_base: Float[Array, " k"]
@@ -113,7 +123,7 @@ class PassiveMoves(PassiveOperator):
 
     def log_weight(self, digest: Moved) -> Float[Array, ""]:
         """The log likelihood of moves where nothing is preferred."""
-        return jnp.sum(self.log_density(digest))
+        return digest.summed(self.log_density(digest))
 
     @property
     def weights(self) -> Float[Array, "k #n"]:
@@ -155,7 +165,7 @@ class PassiveMoves(PassiveOperator):
 
         none = jnp.zeros(self.candidates.states.shape[1], there.dtype)
         total, _ = jax.lax.scan(add, none, (self.candidates.states, self.weights))
-        return total
+        return total if self.candidates.row is None else total[self.candidates.row]
 
     def apply_positive(self, values: Float[Array, "*grid"]) -> Float[Array, " n"]:
         """The same: nothing is lost where S x is small."""
@@ -164,6 +174,9 @@ class PassiveMoves(PassiveOperator):
     def adjoint(self, values: Float[Array, " n"]) -> Float[Array, "*grid"]:
         """Where mass at each decision goes passively: Sᵀ x."""
         assert self.candidates is not None
+        if self.candidates.row is not None:
+            none = jnp.zeros(self.candidates.states.shape[1], values.dtype)
+            values = none.at[self.candidates.row].add(values)
         spread = self.weights * values
         mass = jnp.zeros(math.prod(self.shape), values.dtype)
         return mass.at[self.candidates.states].add(spread).reshape(self.shape)
@@ -179,7 +192,7 @@ class PassiveMoves(PassiveOperator):
             (weights.ravel(), states.ravel(), ends), shape=(rows, math.prod(self.shape))
         )
         whole.sum_duplicates()
-        return whole
+        return whole if self.candidates.row is None else whole[np.asarray(self.candidates.row)]
 
 
 class MovesAlone(PassiveMoves):
@@ -187,7 +200,7 @@ class MovesAlone(PassiveMoves):
 
     def log_weight(self, digest: Moved) -> Float[Array, ""]:
         """The log likelihood of moves, of those that can be made."""
-        return jnp.sum(self.log_density_alone(digest))
+        return digest.summed(self.log_density_alone(digest))
 
 
 class MoveFamily(LearnableDynamics):

@@ -8,13 +8,15 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from jaxtyping import Bool
 
 from shoal.errors import InputError
 from shoal.moves.leading import with_candidates
-from shoal.moves.quadrature import quadrature
-from shoal.moves.record import EACH, Decisions, moved_of
-from shoal.moves.seen import Seen, check_frames, steps_of, turns_of
-from shoal.moves.specification import Steps, Turns
+from shoal.moves.record import EACH, Decisions
+from shoal.moves.sampling import Sample, Spread, spread_by
+from shoal.moves.seen import Seen, Window, check_frames, moves_in, summed
+from shoal.moves.sharing import shared_rows, shares
+from shoal.moves.specification import Turns
 from shoal.progress import Report, reporting
 from shoal.states import Custom, Headings, MovableFeature, Records, Speed, StateSpace
 from shoal.states.perceiving import check_scene, warn_of_arena, warn_of_target
@@ -31,6 +33,7 @@ def decisions(
     heading_frames: int = 1,
     minimum_step: float = 0.0,
     tracker_headings: bool = False,
+    cluster: Any = None,
     progress: bool | Report | None = None,
 ) -> Decisions:
     """What the animals of tracks decided.
@@ -38,13 +41,16 @@ def decisions(
     Parameters
     ----------
     tracks
-        Tracks, or several Tracks.
+        Tracks, several Tracks, or what ``shoal.open_tracks`` opened.
     space
         Features such as ``LocalMisalignment()``.
     moves
         What an animal can choose: ``shoal.Turns()`` or ``shoal.Steps()``.
     heading_frames, minimum_step, tracker_headings
         How headings are taken, see ``shoal.headings``. Steps are taken from frame to frame.
+    cluster
+        For opened tracks: a number of worker processes, the address of a Dask scheduler, or a Dask
+        client; None reads in this process.
     progress
         True for a bar, False for none, None for a bar on a terminal.
 
@@ -68,8 +74,18 @@ def decisions(
             "longer steps thin the tracks, tracks.thin(5)"
         )
     with reporting(progress) as report:
+        if hasattr(tracks, "blocks") and hasattr(tracks, "index"):
+            from shoal.moves.store import decisions_of_store  # noqa: PLC0415  (loads pyarrow)
+
+            return decisions_of_store(tracks, recipe, chosen, cluster, report)
         groups = _read(tracks, recipe, chosen)
-        return _assembled(groups, recipe, chosen, report)
+        spread = spread_by(chosen, [Sample.of(group) for group in groups], recipe.space)
+        parts = []
+        for number, group in enumerate(groups):
+            report("decisions", number, len(groups))
+            parts.append(decided(group, recipe, spread))
+        report("decisions", len(groups), len(groups))
+        return joined(parts)
 
 
 def check_moves(moves: Turns, space: StateSpace) -> None:
@@ -105,57 +121,27 @@ def _read(tracks: Any, recipe: Counting, moves: Turns) -> list[Seen]:
         check_scene(scene, recipe)
         warned = warned or warn_of_target(scene, recipe)
         misplaced = misplaced or warn_of_arena(scene, recipe)
-        groups.append(steps_of(one, scene, recipe) if moves.steps else turns_of(one, scene, recipe))
+        groups.append(moves_in(Window.whole(one), scene, recipe, steps=moves.steps))
     if not groups:
         raise InputError("there are no tracks to read decisions from")
-    if not sum(len(group.turn) for group in groups):
-        lost = _summed(group.dropped for group in groups)
-        words = ", ".join(f"{count} {reason}" for reason, count in lost.items() if count)
-        raise InputError(f"there is no decision in these tracks ({words or 'too few frames'})")
     return groups
 
 
-def _assembled(groups: list[Seen], recipe: Counting, moves: Turns, report: Report) -> Decisions:
-    """Candidates from all groups' moves, and what each would lead to."""
-    turn, step, turn_before, step_before = (
-        np.concatenate([getattr(group, name) for group in groups])
-        for name in ("turn", "step", "turn_before", "step_before")
-    )
-    if isinstance(moves, Steps):
-        moves = moves.resolved(step, step_before)
-        usual = float(np.exp(np.median(np.log(step))))
-        filled = [np.where(np.isnan(g.step_before), usual, g.step_before) for g in groups]
-        groups = [replace(g, step_before=s) for g, s in zip(groups, filled, strict=True)]
-        step_before = np.where(np.isnan(step_before), usual, step_before)
-    spread = quadrature(moves, moved_of(moves, turn, step, turn_before, step_before), recipe.space)
-    if not moves.steps and moves.every is not None:
-        _check_multiples(groups, moves, recipe)
-    parts = []
-    for number, group in enumerate(groups):
-        report("decisions", number, len(groups))
-        parts.append(with_candidates(group, recipe, moves, spread))
-    report("decisions", len(groups), len(groups))
-    return joined(parts)
+def decided(group: Seen, recipe: Counting, spread: Spread) -> Decisions:
+    """The decisions of one group, or of a run of its frames."""
+    if spread.moves.every is not None:
+        _check_multiples(group, spread.moves)
+    return with_candidates(spread.filled(group), recipe, spread.moves, spread.quadrature)
 
 
-def _check_multiples(groups: list[Seen], moves: Turns, recipe: Counting) -> None:
-    for group in groups:
-        off = np.abs(np.mod(group.turn / moves.every + 0.5, 1.0) - 0.5) > 1e-3
-        if off.any():
-            row = int(np.argmax(off))
-            name = group.tracks.members[group.animal[row]]
-            raise InputError(
-                f"group {group.tracks.group!r}, animal {name!r}, frame {group.frame[row]}: a turn "
-                f"of {group.turn[row]:g}° is not a multiple of {moves.every:g}°; leave out every"
-            )
-
-
-def _summed(parts: Iterable[dict[str, int]]) -> dict[str, int]:
-    total: dict[str, int] = {}
-    for part in parts:
-        for name, number in part.items():
-            total[name] = total.get(name, 0) + number
-    return total
+def _check_multiples(group: Seen, moves: Turns) -> None:
+    off = np.abs(np.mod(group.turn / moves.every + 0.5, 1.0) - 0.5) > 1e-3
+    if off.any():
+        row = int(np.argmax(off))
+        raise InputError(
+            f"{group.describe(row)}: a turn of {group.turn[row]:g}° is not a multiple of "
+            f"{moves.every:g}°; leave out every"
+        )
 
 
 def joined(parts: list[Decisions]) -> Decisions:
@@ -166,25 +152,30 @@ def joined(parts: list[Decisions]) -> Decisions:
         assert taken is not None and part.headings is not None
         taken = taken.joined(part.headings)
     known = [part for part in parts if part.total] or parts[:1]
-    whole = [np.ones(part.states.shape, dtype=bool) for part in known]
-    masks = None
-    if any(part.possible is not None for part in known):
-        masks = np.concatenate(
-            [w if p.possible is None else p.possible for p, w in zip(known, whole, strict=True)]
-        )
     if taken is not None and len({part.headings.interval for part in parts if part.headings}) > 1:
         warn("groups have different frame rates: a move takes different times")
+    each: Any = {name: np.concatenate([getattr(part, name) for part in known]) for name in EACH}
+    spread = first.quadrature
+    if shares(first.space, steps=first.moves.steps):
+        rows = shared_rows(first.space, each["perceived"], each["turn_before"], spread)
+        candidates: Any = dict(zip(("table", "row"), rows, strict=True))
+    else:
+        table = np.concatenate([part.table for part in known])
+        candidates = {"table": table, "possible": _masks(known)}
     return replace(
         first,
         records=Records.joined([part.records for part in known]),
-        possible=masks,
-        dropped=_summed(part.dropped for part in parts),
+        dropped=summed(part.dropped for part in parts),
         fixes=sum(part.fixes for part in parts),
         headings=taken,
-        **_chained(known),
+        **each,
+        **candidates,
     )
 
 
-def _chained(parts: list[Decisions]) -> dict[str, Any]:
-    """What every decision has, one part after the other."""
-    return {name: np.concatenate([getattr(part, name) for part in parts]) for name in EACH}
+def _masks(parts: list[Decisions]) -> Bool[np.ndarray, "n k"] | None:
+    """Which candidates can be made; None where all can."""
+    if all(part.possible is None for part in parts):
+        return None
+    masks = [np.ones_like(p.table, dtype=bool) if p.possible is None else p.possible for p in parts]
+    return np.concatenate(masks)

@@ -12,13 +12,14 @@ from jaxtyping import Bool, Float, Int
 from shoal.errors import InputError
 from shoal.moves.passive import Candidates, Moved
 from shoal.moves.quadrature import Quadrature
+from shoal.moves.sharing import EXACT, condensed
 from shoal.moves.specification import Turns
 from shoal.states import Headings, Records, StateSpace, splitting
 from shoal.states.transitions import Pairs
 
 Split = tuple["Decisions", "Decisions"]
-EACH = ("perceived", "decided", "turn", "step", "turn_before", "step_before", "states")
-"""What has a row for every decision."""
+EACH = ("perceived", "decided", "turn", "step", "turn_before", "step_before")
+"""What every decision has."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,9 +39,11 @@ class Decisions:
         The move; steps are NaN where they are not chosen.
     turn_before, step_before
         The move before; 0 and NaN where there is none.
-    states, possible
-        The decided state of every candidate move, and which of them can be made; None where all
-        can.
+    table, possible
+        The decided state of every candidate move, for each row of candidates, and which of them can
+        be made; None where all can.
+    row
+        Which row of the table each decision has; None where every decision has its own.
     quadrature
         The candidate moves.
     dropped
@@ -60,8 +63,9 @@ class Decisions:
     step: Float[np.ndarray, " n"]
     turn_before: Float[np.ndarray, " n"]
     step_before: Float[np.ndarray, " n"]
-    states: Int[np.ndarray, "n k"]
-    possible: Bool[np.ndarray, "n k"] | None
+    table: Int[np.ndarray, "rows k"]
+    possible: Bool[np.ndarray, "rows k"] | None
+    row: Int[np.ndarray, " n"] | None
     quadrature: Quadrature
     dropped: dict[str, int] = field(default_factory=dict)
     fixes: int = 0
@@ -72,6 +76,11 @@ class Decisions:
     def total(self) -> int:
         """How many there are."""
         return len(self.records)
+
+    @property
+    def states(self) -> Int[np.ndarray, "n k"]:
+        """The decided state of every candidate of every decision."""
+        return self.table if self.row is None else self.table[self.row]
 
     @property
     def arrivals(self) -> Int[np.ndarray, "*grid"]:
@@ -100,6 +109,18 @@ class Decisions:
         return moved_of(self.moves, self.turn, self.step, self.turn_before, self.step_before)
 
     @property
+    def digest(self) -> Moved:
+        """What the likelihood of all moves together needs of them: few turns where many are alike.
+
+        Turns that differ by less than a two-hundredth of a typical turn are one, at their mean.
+        """
+        same = self.moves.persistence == 0 and self.possible is None
+        if self.moves.steps or not same or self.total <= EXACT:
+            return self.moved
+        turn, count = condensed(self.turn)
+        return Moved(jnp.asarray(turn), None, jnp.zeros(turn.size), None, jnp.asarray(count))
+
+    @property
     def candidates(self) -> Candidates:
         """The moves that animals could have made, as passive moves see them."""
         return self.candidates_for(self.moves)
@@ -108,9 +129,15 @@ class Decisions:
         """The same, for passive moves that were learned from other tracks."""
         spread, steps = self.quadrature, self.quadrature.log_step
         expected = (moves.persistence, getattr(moves, "follow", 0.0))
+        apart = expected != (spread.persistence, spread.follow)
+        table, row = self.table, self.row
+        if row is not None:
+            used, row = np.unique(row, return_inverse=True)
+            table, row = (table[self.row], None) if apart else (table[used], row)
         return Candidates(
-            jnp.asarray(self.states.T),
+            jnp.asarray(table.T),
             None if self.possible is None else jnp.asarray(self.possible.T),
+            None if row is None else jnp.asarray(row),
             jnp.asarray(spread.turn),
             None if steps is None else jnp.asarray(steps),
             jnp.asarray(spread.log_base),
@@ -119,7 +146,7 @@ class Decisions:
             jnp.asarray(spread.follow),
             jnp.asarray(self.turn_before),
             None if steps is None else jnp.asarray(np.log(self.step_before)),
-            apart=expected != (spread.persistence, spread.follow),
+            apart=apart,
         )
 
     def rows(self) -> tuple[Candidates, Float[np.ndarray, " rows"]]:
@@ -131,9 +158,9 @@ class Decisions:
         given = self.candidates
         if self.moves.steps or self.possible is not None or given.apart:
             return given, np.ones(self.total)
-        states, first, counts = np.unique(
-            self.states, axis=0, return_index=True, return_counts=True
-        )
+        if given.row is not None:
+            return replace(given, row=None), np.bincount(np.asarray(given.row)).astype(float)
+        states, first, counts = np.unique(self.table, axis=0, return_index=True, return_counts=True)
         fewer = eqx.tree_at(
             lambda c: (c.states, c.turn_before),
             given,
@@ -190,9 +217,12 @@ class Decisions:
     def take(self, rows: Any) -> "Decisions":
         """Some of them: where a mask is True, or by the numbers of their rows."""
         some: dict[str, Any] = {name: getattr(self, name)[rows] for name in EACH}
+        own = self.row is None
         return replace(
             self,
             records=self.records.take(rows),
+            table=self.table[rows] if own else self.table,
+            row=None if self.row is None else self.row[rows],
             possible=None if self.possible is None else self.possible[rows],
             dropped={},
             fixes=0,
@@ -202,7 +232,7 @@ class Decisions:
     def __repr__(self) -> str:
         entered = int((self.arrivals > 0).sum())
         return (
-            f"Decisions({self.total} among {self.states.shape[1]} candidate "
+            f"Decisions({self.total} among {self.table.shape[1]} candidate "
             f"{'steps' if self.moves.steps else 'turns'} each, {entered} of {self.space.size} "
             "states decided for)"
         )

@@ -19,8 +19,9 @@ have met one. Steps beyond known walls are no candidates.
 counts as its last bin, as it does in simulations.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -41,7 +42,9 @@ Mask = Bool[np.ndarray, "time individuals"]
 class Seen:
     """What one group did, before candidates are known; one row for each decision.
 
-    ``scene`` is what was perceived, with one frame for each in which decisions may have been made.
+    ``scene`` is what was perceived, with one frame for each in which decisions may have been made;
+    ``first`` is the number of its first frame among those of the group. ``fixes`` counts animals
+    times frames, all that were looked at.
     """
 
     tracks: Tracks
@@ -56,6 +59,44 @@ class Seen:
     turn_before: Float[np.ndarray, " n"]
     step_before: Float[np.ndarray, " n"]
     dropped: dict[str, int]
+    fixes: int
+
+    def describe(self, row: int) -> str:
+        """Whose decision it was and when, for messages."""
+        name = self.tracks.members[self.animal[row]]
+        frame = self.frame[row] + self.first
+        return f"group {self.tracks.group!r}, animal {name!r}, frame {frame}"
+
+
+class Window(NamedTuple):
+    """A run of a group's frames whose decisions are wanted, with frames around it.
+
+    ``own`` says which frames of the tracks these are, ``first`` is the number of the tracks' first
+    frame among those of the whole group.
+    """
+
+    tracks: Tracks
+    own: slice
+    first: int = 0
+
+    @classmethod
+    def whole(cls, tracks: Tracks) -> "Window":
+        """All frames."""
+        return cls(tracks, slice(0, len(tracks.positions)))
+
+
+def moves_in(window: Window, scene: Scene, recipe: Counting, *, steps: bool) -> Seen:
+    """What the animals of a group did in some of its frames."""
+    return steps_of(window, scene, recipe) if steps else turns_of(window, scene, recipe)
+
+
+def summed(parts: Iterable[dict[str, int]]) -> dict[str, int]:
+    """Counts of every reason, added up."""
+    total: dict[str, int] = {}
+    for part in parts:
+        for name, number in part.items():
+            total[name] = total.get(name, 0) + number
+    return total
 
 
 def check_frames(scene: Scene) -> None:
@@ -64,7 +105,7 @@ def check_frames(scene: Scene) -> None:
         raise InputError(f"group {scene.group!r} has 1 frame, and a move needs two")
 
 
-def turns_of(tracks: Tracks, scene: Scene, recipe: Counting) -> Seen:
+def turns_of(window: Window, scene: Scene, recipe: Counting) -> Seen:
     """Of one group whose animals choose headings."""
     headings = scene.headings
     turn = np.full(headings.shape, np.nan)
@@ -79,12 +120,12 @@ def turns_of(tracks: Tracks, scene: Scene, recipe: Counting) -> Seen:
     touched = _at_wall(scene, recipe)
     touched |= _shifted(touched, 1) & (not recipe.tracker_headings)
     reasons = {"resting": resting, "at a wall": touched}
-    return _gathered(tracks, scene, recipe, 0, (turn, np.full(turn.shape, np.nan)), reasons, (
+    return _gathered(window, scene, recipe, 0, (turn, np.full(turn.shape, np.nan)), reasons, (
         before, np.full(turn.shape, np.nan)
     ))  # fmt: skip
 
 
-def steps_of(tracks: Tracks, scene: Scene, recipe: Counting) -> Seen:
+def steps_of(window: Window, scene: Scene, recipe: Counting) -> Seen:
     """Of one group whose animals choose steps: headings are those that led to a frame."""
     if len(scene.positions) < 3:
         raise InputError(
@@ -105,20 +146,23 @@ def steps_of(tracks: Tracks, scene: Scene, recipe: Counting) -> Seen:
     resting = _rests(scene, recipe)[1:-1]
     before = np.where(length[:-2] > recipe.minimum_step, length[:-2], np.nan)
     return _gathered(
-        tracks, now, recipe, 1, (turn, length[1:-1]), {"resting": resting}, (earlier, before)
+        window, now, recipe, 1, (turn, length[1:-1]), {"resting": resting}, (earlier, before)
     )
 
 
 def _gathered(
-    tracks: Tracks,
+    window: Window,
     scene: Scene,
     recipe: Counting,
-    first: int,
+    skipped: int,
     moved: tuple[np.ndarray, np.ndarray],
     reasons: dict[str, Mask],
     before: tuple[np.ndarray, np.ndarray],
 ) -> Seen:
-    """One row for each animal in each frame that decided, and why others did not."""
+    """One row for each animal in each frame that decided, and why others did not.
+
+    ``skipped`` is how many frames of the tracks come before the first of the scene.
+    """
     parts: Any = recipe.space.parts
     values = [_perceived(part, scene, moved, before) for part in parts]
     states, lost = recipe.space.locate(*values)
@@ -130,17 +174,21 @@ def _gathered(
     }
     for name, gone in zip(recipe.space.names, lost, strict=True):
         missing[f"{name}: undefined or outside its bins"] = gone
-    left = np.ones(states.shape, dtype=bool)
+    frames = np.arange(len(states)) + skipped
+    within = (frames >= window.own.start) & (frames < window.own.stop)
+    left = np.repeat(within[:, None], states.shape[1], axis=1)
     dropped = {}
     for reason, gone in missing.items():
         dropped[reason] = int((left & gone).sum())
         left &= ~gone
     left &= states >= 0
     frame, animal = np.nonzero(left)
+    fixes = (window.own.stop - window.own.start) * window.tracks.positions.shape[1]
     return Seen(
-        tracks, scene, frame, animal, first,
+        window.tracks, scene, frame, animal, window.first + skipped,
         np.stack([value[left] for value in values], axis=1),
         states[left], moved[0][left], moved[1][left], before[0][left], before[1][left], dropped,
+        fixes,
     )  # fmt: skip
 
 

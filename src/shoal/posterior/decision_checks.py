@@ -88,9 +88,10 @@ def residual_correlation(
     draws = positions[np.unique(np.linspace(0, len(positions) - 1, 200).astype(int))]
     q = np.asarray(jax.lax.map(model.cost_to_go, jnp.asarray(draws))).mean(axis=0).ravel()
     hyper = jnp.asarray(positions.mean(axis=0)[model.coefficients :])
-    family = MoveFamily.of(decisions.moves, decisions.space, decisions.take(some).candidates)
+    few = decisions.take(some)
+    family = MoveFamily.of(decisions.moves, decisions.space, few.candidates)
     weights = np.asarray(family.at(model.parts(hyper)[1]).weights).T
-    chances = weights * np.exp(q.min() - q[decisions.states[some]])
+    chances = weights * np.exp(q.min() - q[few.states])
     turns = decisions.quadrature.turns(decisions.turn_before[some])
     beyond = turns - decisions.turn[some, None]
     below = np.where(np.abs(beyond) < 1e-3, 0.5, beyond < 0)  # half of what is the move itself

@@ -219,7 +219,7 @@ class Model:
             arrivals=jnp.asarray(decisions.arrivals, dtype=float),
             departures=jnp.asarray(counts),
             discount=jnp.asarray(1.0),
-            digest=decisions.moved,
+            digest=decisions.digest,
             warm=None if warm is None else jnp.asarray(warm),
         )
 
@@ -298,7 +298,7 @@ class Model:
         """The result, of transitions or of decisions."""
         if not isinstance(data, Decisions):
             return Fit.of(self, data, density, settings, drawn, seed)
-        alone = most_probable(AloneFamily.of(data.moves, self.space, data.candidates), data.moved)
+        alone = most_probable(AloneFamily.of(data.moves, self.space, data.candidates), data.digest)
         flat = drawn.positions.reshape(-1, drawn.positions.shape[-1])
         facts = {
             "passive_alone": alone.tolist(),

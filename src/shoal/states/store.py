@@ -27,15 +27,15 @@ def count_store(
     if any(frames_before(part) is None for part in recipe.space.parts):
         store = store.uncut()  # nobody knows how far a user's function looks around
     blocks = store.blocks()
-    overview = _overview(blocks, recipe)
-    warn_of_target(overview, recipe)
-    warn_of_arena(overview, recipe)
+    scene = overview(blocks, recipe)
+    warn_of_target(scene, recipe)
+    warn_of_arena(scene, recipe)
     job = partial(count_block, recipe=recipe, by=by)
     for parts in run_jobs(job, blocks, cluster, report, "counting"):
         yield from parts
 
 
-def _overview(blocks: list[Block], recipe: Counting) -> Scene:
+def overview(blocks: list[Block], recipe: Counting) -> Scene:
     """Some frames of the first group, from all over it: enough to see where its animals were."""
     first = [block for block in blocks if block.groups == blocks[0].groups]
     some = first[:: max(1, len(first) // 8)]

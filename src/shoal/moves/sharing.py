@@ -1,0 +1,148 @@
+"""Rows of candidates that many decisions share, so that turns cost the same however many there are.
+
+A turn takes as much off every angle that is seen from the animal. Where candidates lead depends
+only on where in their bins these angles lie, which is one of few cases once every bin is cut into
+equal parts. An angle counts as the middle of its part: bin edges are off by half a part at most.
+"""
+
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from shoal.angles import difference
+from shoal.moves.quadrature import Quadrature
+from shoal.states import Circular, Folded, Interval, StateSpace
+
+EXACT = 1 << 15
+"""Decisions up to which every one has the candidates of its own angles."""
+
+PARTS = (32, 16, 8)
+"""Parts of a bin: the first of these that leads to few enough rows, or the last."""
+
+ROWS = 1 << 15
+"""Rows of candidates that are few enough."""
+
+CELLS = 200
+"""Cells of turns per typical turn."""
+
+
+def shares(space: StateSpace, *, steps: bool) -> bool:
+    """Whether what candidates lead to follows from the perceived values and the turn alone."""
+    parts: Any = space.parts
+    return not steps and all(part.turn in (-1, 0) for part in parts)
+
+
+def shared_rows(
+    space: StateSpace,
+    perceived: Float[np.ndarray, "n features"],
+    turn_before: Float[np.ndarray, " n"],
+    spread: Quadrature,
+) -> tuple[Int[np.ndarray, "rows k"], Int[np.ndarray, " n"] | None]:
+    """The rows of candidates, and which one each decision has; None where each has its own."""
+    expected = _after(space, perceived, spread.persistence * turn_before)
+    if len(expected) <= EXACT:
+        return _states(space, expected, spread), None
+    for parts in PARTS:
+        number, first = _numbers(space, expected, parts)
+        if len(first) <= ROWS:
+            break
+    return _states(space, _middles(space, expected[first], parts), spread), number
+
+
+def _after(
+    space: StateSpace, values: Float[np.ndarray, "n features"], turned: Float[np.ndarray, " n"]
+) -> Float[np.ndarray, "n features"]:
+    """Perceived values after the turn that an animal is expected to make."""
+    if not turned.any():
+        return values
+    kinds: Any = space.parts
+    angles = [part.turn == -1 for part in kinds]
+    return np.where(angles, np.asarray(difference(values, turned[:, None])), values)
+
+
+def _states(
+    space: StateSpace, values: Float[np.ndarray, "rows features"], spread: Quadrature
+) -> Int[np.ndarray, "rows k"]:
+    """The state that every candidate leads to."""
+    kinds: Any = space.parts
+    found = np.empty((len(values), len(spread.turn)), dtype=np.int32)
+    block = max(1, (1 << 20) // len(spread.turn))
+    for start in range(0, len(values), block):
+        rows = slice(start, start + block)
+        some = values[rows, None]
+        columns = [
+            np.asarray(difference(some[..., n], spread.turn))
+            if part.turn
+            else np.broadcast_to(some[..., n], (len(some), len(spread.turn)))
+            for n, part in enumerate(kinds)
+        ]
+        found[rows] = located(space, columns)
+    return found
+
+
+def located(space: StateSpace, columns: list[np.ndarray]) -> Int[np.ndarray, "*any"]:
+    """Decided states; beyond an end of an interval its last bin, −1 where there is no value."""
+    inside = [
+        np.clip(value, axis.edges[0], axis.edges[-1]) if isinstance(axis, Interval) else value
+        for axis, value in zip(space.axes, columns, strict=True)
+    ]
+    return np.asarray(space.locate(*inside)[0])
+
+
+def _fine(space: StateSpace, feature: int, parts: int) -> Circular | None:
+    """The circle of an angle that turns change, in parts of its bins whose edges are edges too."""
+    kinds: Any = space.parts
+    if not kinds[feature].turn:
+        return None
+    axis = space.axes[feature]
+    assert isinstance(axis, Circular | Folded)
+    return Circular(axis.name, axis.bins * parts)
+
+
+def _shift(space: StateSpace, feature: int, fine: Circular) -> float:
+    """From the edges of fine bins to those of coarse ones: bins of a circle begin at half a bin."""
+    axis: Any = space.axes[feature]
+    return (360.0 / axis.bins - fine.step) / 2
+
+
+def _numbers(
+    space: StateSpace, values: Float[np.ndarray, "n features"], parts: int
+) -> tuple[Int[np.ndarray, " n"], Int[np.ndarray, " rows"]]:
+    """The number of the row of every decision, and a decision that has it."""
+    code = np.zeros(len(values), dtype=np.int64)
+    for n, axis in enumerate(space.axes):
+        fine = _fine(space, n, parts)
+        if fine is None:
+            size, place = axis.size, axis.locate(values[:, n])
+        else:
+            size, place = fine.size, fine.locate(values[:, n] + _shift(space, n, fine))
+        code = code * size + place
+    _, first, number = np.unique(code, return_index=True, return_inverse=True)
+    return number.astype(np.int32), first
+
+
+def _middles(
+    space: StateSpace, values: Float[np.ndarray, "rows features"], parts: int
+) -> Float[np.ndarray, "rows features"]:
+    """Every angle at the middle of its part."""
+    found = values.copy()
+    for n in range(len(space.axes)):
+        fine = _fine(space, n, parts)
+        if fine is not None:
+            shift = _shift(space, n, fine)
+            found[:, n] = fine.centres[fine.locate(values[:, n] + shift)] - shift
+    return found
+
+
+def condensed(
+    turn: Float[np.ndarray, " n"],
+) -> tuple[Float[np.ndarray, " cells"], Float[np.ndarray, " cells"]]:
+    """Turns that differ by little as one, at their mean, with how many they are.
+
+    Cells are a two-hundredth of a typical turn wide, and wider for large turns in proportion.
+    """
+    typical = max(float(np.median(np.abs(turn))), 1e-3)
+    cell = np.rint(CELLS * np.arcsinh(turn / typical)).astype(int)
+    _, number, count = np.unique(cell, return_inverse=True, return_counts=True)
+    return np.bincount(number, turn) / count, count.astype(float)
