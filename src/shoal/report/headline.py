@@ -8,6 +8,7 @@ from jaxtyping import Float
 from shoal.basis import Flat
 from shoal.posterior import Fit
 from shoal.posterior.along import marginal
+from shoal.posterior.choice_words import bin_words
 from shoal.posterior.effects import Effects
 from shoal.states import Axis, Circular, Folded, Numbered
 
@@ -90,20 +91,6 @@ def spans(fit: Fit) -> list[Span]:
         near = float(np.mean(apart <= (0 if isinstance(axis, Numbered) else 1)))
         found.append(Span(axis, cheapest, dearest, draws[:, dearest] - draws[:, cheapest], near))
     return found
-
-
-def bin_words(axis: Axis, which: int) -> str:
-    """A bin of an axis in words: ``0°``, ``2.5 to 5 cm``."""
-    centre, width = float(axis.centres[which]), float(axis.widths[which])
-    if isinstance(axis, Numbered):
-        return f"state {which}"
-    if isinstance(axis, Circular | Folded):
-        text = "±180" if abs(abs(centre) - 180) < 1e-9 else f"{centre:.4g}"
-        return f"{text}°".replace("-", "−")
-    unit = f" {axis.unit}" if axis.unit else ""
-    if getattr(axis, "beyond", False) and which == axis.size - 1:
-        return f"{centre - width / 2:.6g}{unit} or more"
-    return f"{centre - width / 2:.6g} to {centre + width / 2:.6g}{unit}"
 
 
 def headline(fit: Fit) -> tuple[str, list[str]]:
