@@ -22,8 +22,8 @@ __all__ = [
     "Product",
     "ScaledBasis",
     "Smooth",
-    "ThroughBasis",
     "Term",
     "Terms",
+    "ThroughBasis",
     "VonMises",
 ]
