@@ -170,7 +170,7 @@ def test_decisions_and_transitions_are_not_mixed_up(herd, decided, fit):
         fit.score(counts)
     with pytest.raises(shoal.InputError, match="advi"):
         shoal.Model(SPACE, shoal.Turns()).fit(decided, "advi")
-    with pytest.raises(shoal.InputError, match="state costs need"):
+    with pytest.raises(shoal.InputError, match="state_costs=True"):
         _ = fit.state_cost
 
 

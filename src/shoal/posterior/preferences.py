@@ -147,7 +147,9 @@ def preferences(fit: DecisionFit, terms: Sequence[tuple[int, ...]]) -> tuple[Pre
     return tuple(parts)
 
 
-def _counted(arrivals: Int[np.ndarray, "*grid"], axes: tuple[int, ...]) -> Int[np.ndarray, "*own"]:
+def _counted(
+    arrivals: Int[np.ndarray, "*grid"], axes: tuple[int, ...]
+) -> Int[np.ndarray, "*own"]:
     """Arrivals in the cells of some axes, in their order."""
     others = tuple(n for n in range(arrivals.ndim) if n not in axes)
     summed = arrivals.sum(axis=others)

@@ -10,7 +10,7 @@ from shoal.posterior import Fit
 from shoal.posterior.along import marginal
 from shoal.posterior.choice_words import bin_words
 from shoal.posterior.effects import Effects
-from shoal.states import Axis, Circular, Numbered
+from shoal.states import Axis, Circular, Folded, Numbered
 
 SURE = 0.95
 """The probability from which on one axis is said to matter more than another."""
