@@ -6,9 +6,11 @@ import numpy as np
 from jaxtyping import Float
 
 from shoal.basis import Flat
-from shoal.posterior import Fit
+from shoal.posterior import DecisionFit, Fit
 from shoal.posterior.along import marginal
+from shoal.posterior.choice_words import bin_words
 from shoal.posterior.effects import Effects
+from shoal.report.decided import choices_in_words
 from shoal.states import Axis, Circular, Folded, Numbered
 
 SURE = 0.95
@@ -92,20 +94,6 @@ def spans(fit: Fit) -> list[Span]:
     return found
 
 
-def bin_words(axis: Axis, which: int) -> str:
-    """A bin of an axis in words: ``0°``, ``2.5 to 5 cm``."""
-    centre, width = float(axis.centres[which]), float(axis.widths[which])
-    if isinstance(axis, Numbered):
-        return f"state {which}"
-    if isinstance(axis, Circular | Folded):
-        text = "±180" if abs(abs(centre) - 180) < 1e-9 else f"{centre:.4g}"
-        return f"{text}°".replace("-", "−")
-    unit = f" {axis.unit}" if axis.unit else ""
-    if getattr(axis, "beyond", False) and which == axis.size - 1:
-        return f"{centre - width / 2:.6g}{unit} or more"
-    return f"{centre - width / 2:.6g} to {centre + width / 2:.6g}{unit}"
-
-
 def headline(fit: Fit) -> tuple[str, list[str]]:
     """One sentence that says what these animals value, and the sentences behind it."""
     if isinstance(fit.model.basis, Flat):
@@ -113,6 +101,8 @@ def headline(fit: Fit) -> tuple[str, list[str]]:
             "No costs were learned: this model has none, only passive movement.",
             ["It is a baseline for models with costs to be compared with (shoal compare)."],
         )
+    if isinstance(fit, DecisionFit):
+        return choices_in_words(fit)
     parts = spans(fit)
     discount = float(fit.model.discount)
     behind = [part.sentence(discount) for part in parts]
