@@ -9,7 +9,14 @@ import typer
 from shoal.cli import completing
 from shoal.cli.answering import Answer, Rows, places
 from shoal.cli.interrupting import on_stop
-from shoal.cli.options import INFERENCE, Config, TracksArgument, settings_of, with_reading_options
+from shoal.cli.options import (
+    DECISIONS,
+    INFERENCE,
+    Config,
+    TracksArgument,
+    settings_of,
+    with_reading_options,
+)
 from shoal.errors import InputError
 
 
@@ -20,12 +27,61 @@ def fit(
         Path, typer.Option(help="Where to write the fit; figures, page and choices go beside it.")
     ] = Path("fit.nc"),
     config: Config = None,
+    as_: Annotated[
+        str | None,
+        typer.Option(
+            "--as",
+            help="decisions (what each animal chose) or transitions (how observed states changed, "
+            "as in the paper); auto: decisions, unless --passive, --lag, --discount, --method advi "
+            "or --stream is given.",
+            show_default="auto",
+            autocompletion=completing.READ_AS,
+        ),
+    ] = None,
+    moves: Annotated[
+        str | None,
+        typer.Option(
+            help="Of decisions: turns (headings), steps (headings and lengths), with shapes of "
+            "what animals do without preferences, turns:normals, steps:log-normal; auto: steps "
+            "where there are distances, walls or speeds.",
+            show_default="auto",
+            autocompletion=completing.MOVES,
+            rich_help_panel=DECISIONS,
+        ),
+    ] = None,
+    others: Annotated[
+        str | None,
+        typer.Option(
+            help="Of steps: others are seen still, or ahead where going straight on leads them; "
+            "auto: what scores better on held-out decisions.",
+            show_default="auto",
+            autocompletion=completing.OTHERS,
+            rich_help_panel=DECISIONS,
+        ),
+    ] = None,
+    candidates: Annotated[
+        int | None,
+        typer.Option(
+            help="Moves that stand for all an animal could have made; 0: 64, and more where costs "
+            "need them.",
+            show_default="0",
+            rich_help_panel=DECISIONS,
+        ),
+    ] = None,
+    persistence: Annotated[
+        bool | None,
+        typer.Option(
+            "--persistence/--no-persistence",
+            help="Learn how much of a turn is repeated in the next.",
+            rich_help_panel=DECISIONS,
+        ),
+    ] = None,
     passive: Annotated[
         str | None,
         typer.Option(
-            help="auto (scored on held-out tracks), turn-coupled, walk-mixture, uniform, "
-            "uniform:area (for distances to a point), random-walk:SD (one, or one for each axis; "
-            "without a number the paper's 90° and a quarter of the span of distances), "
+            help="Of transitions: auto (scored on held-out tracks), turn-coupled, walk-mixture, "
+            "uniform, uniform:area (for distances to a point), random-walk:SD (one, or one for "
+            "each axis; without a number the paper's 90° and a quarter of the span of distances), "
             "random-walk:90:centre (from the centres of bins, as in the paper), "
             "turning-mixture:SD.",
             show_default="auto",
@@ -45,9 +101,9 @@ def fit(
     method: Annotated[
         str | None,
         typer.Option(
-            help="nuts, laplace, advi or map.",
-            show_default="nuts",
-            autocompletion=completing.METHOD,
+            help="laplace, nuts, map, or advi (transitions only).",
+            show_default="laplace for decisions, nuts for transitions",
+            autocompletion=completing.FIT_METHOD,
         ),
     ] = None,
     resume: Annotated[
@@ -93,9 +149,9 @@ def fit(
     progress: Any = None,
     **reading: Any,
 ) -> Answer:
-    """Learn the costs behind tracks: counts, posterior, figures, a page.
+    """Learn the costs behind tracks: what animals chose, posterior, figures, a page.
 
-    Example:  shoal fit guppies.csv --state local,target --target 0.2,0.8 --out fit.nc
+    Example:  shoal fit guppies.csv --state local:others,target --target 0.2,0.8 --out fit.nc
     """
     given = {k: v for k, v in locals().items() if k not in ("resume", "restart", "progress")}
     from shoal.claim import claimed, clear  # noqa: PLC0415  (loads JAX only when needed)

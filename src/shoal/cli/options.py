@@ -47,6 +47,7 @@ PREPARING = "Preparing the tracks"
 FILES = "Reading the files"
 STREAMS = "Tables larger than memory"
 INFERENCE = "Inference"
+DECISIONS = "Decisions"
 READING: dict[str, Any] = {
     "lag": Annotated[
         str | None,
@@ -79,7 +80,8 @@ READING: dict[str, Any] = {
     "every": Annotated[
         int | None,
         typer.Option(
-            help="Keep every n-th frame; 0 chooses n so that angles move from bin to bin.",
+            help="Keep every n-th frame; 0 chooses: of decisions all, unless errors of measurement "
+            "show; of transitions so that angles move from bin to bin.",
             show_default="0",
             rich_help_panel=PREPARING,
         ),

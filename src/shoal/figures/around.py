@@ -42,8 +42,9 @@ def around_figure(found: Around) -> Figure:
             if name == "preference" and found.lower is not None and found.upper is not None:
                 sure = (found.lower > 0) | (found.upper < 0)
             cells = _cells(axes, found, values, sure, mpl.colormaps[colours], norm)
+            more = "both" if name == "preference" else "neither"
             unit = "more than average (nats)" if name == "preference" else "nats"
-            figure.colorbar(cells, ax=axes, label=f"{name}, {unit}", shrink=0.8)
+            figure.colorbar(cells, ax=axes, label=f"{name}, {unit}", shrink=0.8, extend=more)
             _furniture(axes, found)
             axes.set_title(name)
         figure.suptitle(f"What they prefer: {found.about}")
@@ -85,7 +86,9 @@ def _of(centres: Any, half: Any) -> Any:
 
 
 def _both_ways(values: Float[np.ndarray, "rings angles"]) -> TwoSlopeNorm:
-    most = float(np.nanmax(np.abs(values))) or 1.0
+    known = np.abs(values[np.isfinite(values)])
+    most = float(np.quantile(known, 0.9)) if known.size else 1.0  # a few cells may be off the scale
+    most = most or 1.0
     return TwoSlopeNorm(0.0, -most, most)
 
 

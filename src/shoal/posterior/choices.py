@@ -272,8 +272,10 @@ def _where(
         low, high = bin_ends(axis, run[0])[0], bin_ends(axis, run[-1])[1]
         first, last = run[0] == seen[0], run[-1] == seen[-1]
         form = words.within if first and not last else words.beyond if last else words.between
-        numbers = [high] if form is words.within else [low] if form is words.beyond else [low, high]
-        parts.append(form.format(*(edge_words(axis, number) for number in numbers)))
+        if form is words.between:
+            parts.append(form.format(f"{low:.6g}", edge_words(axis, high)))
+        else:
+            parts.append(form.format(edge_words(axis, low if form is words.beyond else high)))
     return " and ".join(parts)
 
 

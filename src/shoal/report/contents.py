@@ -8,10 +8,11 @@ import numpy as np
 
 from shoal.basis import Flat
 from shoal.checks.comparison import PredictiveCheck
-from shoal.posterior import Fit
+from shoal.posterior import DecisionFit, Fit
 from shoal.posterior.along import interval, marginal
+from shoal.posterior.choice_words import bin_words
 from shoal.posterior.specification import Unreadable
-from shoal.report.headline import bin_words
+from shoal.report.decided import around_of, decided_marginals
 from shoal.report.packing import packed, plain
 from shoal.states import Axis, Circular, Folded, Numbered
 
@@ -21,6 +22,14 @@ COSTS = {
     "cost_to_go": ("Cost-to-go", "v", "nats"),
     "state_cost": ("State cost", "r", "nats per step"),
 }
+DECIDED = {"cost_to_go": ("Cost-to-go of decided states", "q", "nats")}
+
+
+def titles_of(fit: Fit) -> dict[str, tuple[str, str, str]]:
+    """The costs that a fit knows, each with its title, letter and unit."""
+    return DECIDED if isinstance(fit, DecisionFit) else COSTS
+
+
 KINDS: dict[type[Axis], str] = {Circular: "circular", Folded: "folded", Numbered: "numbered"}
 
 
@@ -56,7 +65,7 @@ def costs_of(fit: Fit, what: str) -> dict[str, Any] | None:
     if fit.method != "map":
         lower, upper = interval(draws)
         found |= {"sd": values.std(axis=(0, 1), ddof=1), "lower": lower, "upper": upper}
-    title, letter, unit = COSTS[what]
+    title, letter, unit = titles_of(fit)[what]
     return {
         "title": title,
         "letter": letter,
@@ -66,9 +75,14 @@ def costs_of(fit: Fit, what: str) -> dict[str, Any] | None:
 
 
 def marginals_of(fit: Fit, what: str) -> list[dict[str, Any]]:
-    """Costs along each axis, the others averaged over with the arrivals as weights."""
+    """Costs along each axis, the others averaged over with the arrivals as weights.
+
+    Of decisions: with the others equal, and along axes that moves can lead along alone.
+    """
     if isinstance(fit.model.basis, Flat):
         return []
+    if isinstance(fit, DecisionFit):
+        return decided_marginals(fit)
     if what == "state_cost" and isinstance(fit.model.passive, Unreadable):
         return []
     draws, arrivals = getattr(fit, what), fit.arrivals
@@ -118,13 +132,18 @@ def check_of(check: PredictiveCheck) -> dict[str, Any]:
 def fit_contents(fit: Fit) -> dict[str, Any]:
     """What the page draws of a fit by itself."""
     small = fit.model.space.size <= WIDEST
+    titles, decided = titles_of(fit), isinstance(fit, DecisionFit)
     return {
         "axes": axes_of(fit),
         "method": fit.method,
         "discount": float(fit.model.discount),
         "arrivals": packed(fit.arrivals.values, "i4") if small else None,
-        "costs": {what: costs_of(fit, what) for what in COSTS},
-        "marginals": {what: marginals_of(fit, what) for what in COSTS},
+        "titles": titles,
+        "never": "never decided for" if decided else "never entered",
+        "counted": "decisions" if decided else "arrivals",
+        "costs": {what: costs_of(fit, what) if what in titles else None for what in COSTS},
+        "marginals": {what: marginals_of(fit, what) for what in titles},
+        "around": around_of(fit) if isinstance(fit, DecisionFit) else [],
     }
 
 
@@ -137,14 +156,28 @@ def facts_of(fit: Fit) -> list[tuple[str, str]]:
         ("method", f"{fit.method}, {_settings(attrs['settings'])}"),
         ("draws", f"{fit.sampled.sizes['chain']} chains × {fit.sampled.sizes['draw']:,}"),
         ("seed", str(attrs["seed"])),
-        ("lag", f"{fit.lag} frame{'s' if fit.lag > 1 else ''}"),
-        ("headings", headings_of(fit)),
-        ("discount γ", f"{float(fit.model.discount):g}"),
-        ("passive dynamics", short(fit.passive)),
+        *_dynamics(fit),
         ("basis", short(fit.model.basis)),
         ("versions", ", ".join(f"{name} {number}" for name, number in versions.items())),
     ]
     return rows + [(name.replace("_", " "), f"{value:.4g}") for name, value in numbers.items()]
+
+
+def _dynamics(fit: Fit) -> list[tuple[str, str]]:
+    """What a fit took for passive, and how headings were taken."""
+    if isinstance(fit, DecisionFit):
+        kind = "turn and length of a step" if fit.model.passive.steps else "heading"
+        return [
+            ("read as", f"decisions: each animal chooses the {kind} of its next move"),
+            ("headings", headings_of(fit)),
+            ("passive moves", short(fit.passive)),
+        ]
+    return [
+        ("lag", f"{fit.lag} frame{'s' if fit.lag > 1 else ''}"),
+        ("headings", headings_of(fit)),
+        ("discount γ", f"{float(fit.model.discount):g}"),
+        ("passive dynamics", short(fit.passive)),
+    ]
 
 
 def headings_of(fit: Fit) -> str:

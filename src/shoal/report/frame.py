@@ -10,7 +10,8 @@ from shoal.report.packing import script_json
 from shoal.report.sections import Section
 from shoal.version import __version__
 
-SCRIPTS = ("core.js", "lines.js", "maps.js", "policy.js", "checks.js", "replay.js", "main.js")
+SCRIPTS = ("core.js", "lines.js", "maps.js", "around.js", "policy.js", "checks.js", "moves.js",
+           "replay.js", "main.js")  # fmt: skip
 START = 'shoal.open(JSON.parse(document.getElementById("contents").textContent));'
 ASK = "shoal.explore();"
 

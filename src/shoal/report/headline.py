@@ -6,10 +6,11 @@ import numpy as np
 from jaxtyping import Float
 
 from shoal.basis import Flat
-from shoal.posterior import Fit
+from shoal.posterior import DecisionFit, Fit
 from shoal.posterior.along import marginal
 from shoal.posterior.choice_words import bin_words
 from shoal.posterior.effects import Effects
+from shoal.report.decided import choices_in_words
 from shoal.states import Axis, Circular, Folded, Numbered
 
 SURE = 0.95
@@ -100,6 +101,8 @@ def headline(fit: Fit) -> tuple[str, list[str]]:
             "No costs were learned: this model has none, only passive movement.",
             ["It is a baseline for models with costs to be compared with (shoal compare)."],
         )
+    if isinstance(fit, DecisionFit):
+        return choices_in_words(fit)
     parts = spans(fit)
     discount = float(fit.model.discount)
     behind = [part.sentence(discount) for part in parts]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-KINDS = {"f4": "<f4", "i4": "<i4", "u2": "<u2"}
+KINDS = {"f4": "<f4", "i4": "<i4", "u2": "<u2", "u1": "<u1"}
 
 
 def packed(values: Any, kind: str = "f4") -> dict[str, Any]:

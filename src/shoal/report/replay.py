@@ -9,12 +9,13 @@ import numpy as np
 
 from shoal.checks.scope import default_arena, walls_in_words
 from shoal.errors import InputError
-from shoal.posterior import Fit
+from shoal.posterior import DecisionFit, Fit
+from shoal.report.fans import BYTES, fans_of
 from shoal.report.packing import packed
 from shoal.simulation import simulate
 from shoal.simulation.designs import AUTO, Surroundings
 from shoal.simulation.release import Window
-from shoal.states import Scene
+from shoal.states import Scene, Speed
 from shoal.states.scene import Feature
 from shoal.states.targets import target_places
 from shoal.tracks import Circle, Periodic, Tracks
@@ -155,6 +156,20 @@ class Stage:
         """Simulated groups as panels: they have a frame for each decision."""
         return [_panel(self.fit, tracks) for tracks in groups]
 
+    def fans(self) -> list[dict[str, Any] | None]:
+        """The moves that animals had, group by group; None where a fit is not of decisions."""
+        fit, given = self.fit, self.given
+        if not isinstance(fit, DecisionFit):
+            return [None] * len(self.whole)
+        reading: dict[str, Any] = {"minimum_step": given.minimum_step}
+        if not fit.model.passive.steps:
+            reading |= {
+                "heading_frames": given.heading_frames,
+                "tracker_headings": given.tracker_headings,
+            }
+        found = [fans_of(fit, tracks, every, **reading) for tracks, every in self.whole]
+        return [fan and fan.contents(BYTES // len(found)) for fan in found]
+
     def contents(self) -> dict[str, Any]:
         """Everything that the page replays."""
         words = self.omitted
@@ -163,9 +178,11 @@ class Stage:
         except InputError as error:
             simulated = [None] * len(self.seen)
             words = "; ".join(filter(None, [words, f"nothing was simulated: {error}"]))
+        fans = self.fans()
         groups = [
             {
                 "label": tracks.group,
+                "fans": fan,
                 "fps": tracks.fps,
                 "unit": tracks.length_unit,
                 "arena": _arena(tracks),
@@ -173,7 +190,9 @@ class Stage:
                 "observed": panel,
                 "simulated": double,
             }
-            for tracks, panel, double in zip(self.seen, self.observed(), simulated, strict=True)
+            for tracks, panel, double, fan in zip(
+                self.seen, self.observed(), simulated, fans, strict=True
+            )
         ]
         return {"groups": groups, "omitted": words, "lag": self.fit.lag}
 
@@ -204,12 +223,8 @@ def _panel(
 ) -> dict[str, Any]:
     """Places, headings, perceived values and states of the members of one group."""
     space = fit.model.space
-    scene = Scene.of(tracks, frames, step, tracker)
-    values = [
-        np.asarray(part.values(scene)) if isinstance(part, Feature)
-        else np.full(scene.headings.shape, np.nan)
-        for part in space.parts
-    ]  # fmt: skip
+    scene = _as_perceived(fit, Scene.of(tracks, frames, step, tracker))
+    values = [_values(fit, part, scene) for part in space.parts]
     states, _ = space.locate(*values)
     targets = [getattr(part, "target", None) for part in space.parts]
     target = next((t for t in targets if t is not None), None)
@@ -225,6 +240,25 @@ def _panel(
         "target": None if path is None else packed(path),
         "landmarks": {name: packed(scene.places[name][every]) for name in landmarks},
     }
+
+
+def _values(fit: Fit, part: Any, scene: Scene) -> np.ndarray:
+    """What animals perceived of a feature; of a speed, where steps are chosen, the one before."""
+    if not isinstance(part, Feature):
+        return np.full(scene.headings.shape, np.nan)
+    found = np.asarray(part.values(scene))
+    if isinstance(part, Speed) and isinstance(fit, DecisionFit) and fit.model.passive.steps:
+        return np.concatenate([np.full((1, found.shape[1]), np.nan), found[:-1]])
+    return found
+
+
+def _as_perceived(fit: Fit, scene: Scene) -> Scene:
+    """With headings as animals had them when they decided: of steps, those that led to a frame."""
+    if not isinstance(fit, DecisionFit) or not fit.model.passive.steps:
+        return scene
+    before = np.full(scene.headings.shape, np.nan)
+    before[1:] = scene.headings[:-1]
+    return replace(scene, headings=before)
 
 
 def _arena(tracks: Tracks) -> dict[str, Any] | None:

@@ -7,9 +7,9 @@ from html import escape
 from typing import Any
 
 from shoal.checks import PredictiveCheck
-from shoal.posterior import Fit
+from shoal.posterior import DecisionFit, Fit
 from shoal.posterior.specification import Unreadable
-from shoal.report import sections
+from shoal.report import decided, sections
 from shoal.report.contents import check_of, facts_of, fit_contents, short, unknowns_of
 from shoal.report.frame import asset, page_html
 from shoal.report.headline import headline
@@ -62,7 +62,8 @@ class Report:
     def contents(self) -> dict[str, Any]:
         """The numbers that the page's script draws."""
         found = fit_contents(self.fit)
-        found["policy"] = policy_of(self.fit) if found["costs"]["cost_to_go"] else None
+        follows = found["costs"]["cost_to_go"] and not isinstance(self.fit, DecisionFit)
+        found["policy"] = policy_of(self.fit) if follows else None
         found["check"] = None if self.check is None else check_of(self.check)
         found["replay"] = None if self.stage is None else self.stage.contents()
         return found
@@ -84,10 +85,11 @@ class Report:
         """What the page holds, in order."""
         fit, contents, diagnostics = self.fit, self.contents, self.fit.diagnostics()
         sentence, behind = headline(fit)
+        moves = isinstance(fit, DecisionFit)
         shown = [
             Section(
                 "headline",
-                "What they want",
+                "What they choose" if moves else "What they want",
                 sections.banner(diagnostics)
                 + paragraph(sentence, "headline")
                 + bullets(behind)
@@ -96,23 +98,18 @@ class Report:
         ]
         if served:
             shown.append(Section("try", "Try it", asset("explorer.html")))
+        if contents["around"]:
+            shown.append(Section("around", "Around an animal", self._around(contents["around"])))
         if contents["costs"]["cost_to_go"]:
-            shown.append(Section("costs", "Costs", paragraph(_COSTS, "note") + asset("costs.html")))
+            shown.append(Section("costs", "Costs", self._costs()))
             unread = isinstance(fit.model.passive, Unreadable)
             body = paragraph(_UNREAD, "note") if unread else asset("policy.html")
-            shown.append(Section("policy", "Where an animal goes next", body))
+            if not moves:
+                shown.append(Section("policy", "Where an animal goes next", body))
         elif contents["marginals"]["cost_to_go"]:
             shown.append(Section("costs", "Costs", paragraph(_MANY, "note")))
         if len(fit.model.space.axes) > 1 and contents["marginals"]["cost_to_go"]:
-            effects = table(
-                fit.effects().table(), "What each axis does, and what they do together", 1
-            )
-            body = (
-                paragraph(_MARGINALS, "note")
-                + '<div id="marginal-figure" class=many></div>'
-                + effects
-            )
-            shown.append(Section("marginals", "Axis by axis", body))
+            shown.append(Section("marginals", "Axis by axis", self._marginals()))
         if contents["replay"]:
             replay = self._replay(contents["replay"])
             shown.append(Section("replay", "Observed and simulated", replay))
@@ -123,7 +120,28 @@ class Report:
         shown.append(Section("repeat", "How to repeat it", self._repeat()))
         return shown
 
+    def _around(self, maps: Sequence[dict[str, Any]]) -> str:
+        apart = decided.APART if any(one["apart"] for one in maps) else ""
+        return paragraph(f"{decided.AROUND} {apart}".strip(), "note") + asset("around.html")
+
+    def _costs(self) -> str:
+        if not isinstance(self.fit, DecisionFit):
+            return paragraph(_COSTS, "note") + asset("costs.html")
+        lines = decided.LEVELS if self.fit.lines.max() else ""
+        words = paragraph(f"{decided.COSTS} {lines}".strip(), "note")
+        return words + asset("costs.html").replace("cost-to-go v", "cost-to-go q")
+
+    def _marginals(self) -> str:
+        figure = '<div id="marginal-figure" class=many></div>'
+        if isinstance(self.fit, DecisionFit):
+            return paragraph(decided.MARGINALS, "note") + figure
+        rows = self.fit.effects().table()
+        effects = table(rows, "What each axis does, and what they do together", 1)
+        return paragraph(_MARGINALS, "note") + figure + effects
+
     def _caveat(self) -> str:
+        if isinstance(self.fit, DecisionFit):
+            return decided.caveat(short(self.fit.passive))
         return (
             "A low cost-to-go marks states that animals steer towards, given what they would do "
             f"without preferences ({short(self.fit.passive)}); other passive dynamics give other "
@@ -141,7 +159,11 @@ class Report:
             f"its perceived angles ({', '.join(names)}) point. Click an animal to follow it.{lag}"
         )
         left = paragraph(f"{replay['omitted']}.", "note") if replay["omitted"] else ""
-        return paragraph(words, "note") + asset("replay.html") + left
+        page = asset("replay.html")
+        if isinstance(self.fit, DecisionFit):
+            page = page.replace("by the learned policy", "by the learned choices")
+            words += f" {decided.MOVES}"
+        return paragraph(words, "note") + page + left
 
     def _checks(self) -> str:
         if self.check is None:
@@ -168,9 +190,11 @@ class Report:
 
     def _counted(self) -> list[tuple[str, str]]:
         arrivals = self.fit.arrivals.values
+        kind = "decisions" if isinstance(self.fit, DecisionFit) else "transitions"
+        entered = "states decided for" if kind == "decisions" else "states entered"
         return [
-            ("transitions", f"{int(arrivals.sum()):,}"),
-            ("states entered", f"{int((arrivals > 0).sum()):,} of {arrivals.size:,}"),
+            (kind, f"{int(arrivals.sum()):,}"),
+            (entered, f"{int((arrivals > 0).sum()):,} of {arrivals.size:,}"),
         ]
 
     def _repeat(self) -> str:

@@ -1,6 +1,6 @@
 """From a file of tracks to a fit with its figures and page: what ``shoal fit`` does."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -9,19 +9,32 @@ import numpy as np
 
 from shoal.basis import Flat
 from shoal.checks.candidates import paper_walk
+from shoal.errors import InputError
 from shoal.figures import save_figure
-from shoal.figures.fits import arrivals_along, fit_figures, marginal_curves
+from shoal.figures.fits import (
+    arrivals_along,
+    cost_figure,
+    effect_figure,
+    fit_figures,
+    marginal_curves,
+    marginal_figure,
+)
 from shoal.figures.trajectories import trajectories
 from shoal.files import make_folder, write_whole
+from shoal.moves import Decisions, Steps, Turns, decisions
 from shoal.posterior import NUTS, Fit, Model
 from shoal.posterior.model import resolved
 from shoal.progress import reporting
 from shoal.report import Report
 from shoal.report.contents import short
 from shoal.report.replay import Movement
-from shoal.studies.choosing import PassiveChoice, choose_passive
+from shoal.states import Transitions
+from shoal.studies.choosing import PassiveChoice, Thinning, choose_passive
+from shoal.studies.deciding import Chooser, DecisionChoice, moves_for
 from shoal.studies.reading import Reading, ReadingSettings
 from shoal.studies.repeating import command_line
+from shoal.studies.settings import toml_of
+from shoal.studies.vocabulary import READ_AS
 from shoal.studies.words import arena_of_words, basis_of, passive_of
 from shoal.tracks.readers import OpenTracks
 
@@ -33,17 +46,82 @@ class FitSettings(ReadingSettings):
     """Every choice of a fit, as words and numbers that a TOML file can hold."""
 
     command: ClassVar[str] = "fit"
+    # what is learned from
+    as_: str = "auto"
+    moves: str = "auto"
+    others: str = "auto"
+    candidates: int = 0  # 0: as many as the costs need
+    persistence: bool = False
     # model
     passive: str = "auto"
     basis: str = "smooth"
     discount: float = 1.0
     # inference
-    method: str = "nuts"
+    method: str = "auto"
     chains: int = 4
     draws: int = 1000
     warmup: int = 500
     target_acceptance: float = 0.0
     seed: int = 1
+
+    def __post_init__(self) -> None:
+        """Words about decisions and about transitions do not go together."""
+        super().__post_init__()
+        if self.as_ not in READ_AS:
+            raise InputError(f"--as is one of {', '.join(READ_AS)}; got {self.as_!r}")
+        if self.candidates and self.candidates < 8:
+            raise InputError(f"--candidates is 8 or more, or 0 for auto; got {self.candidates}")
+        states, moves = self._about_states(), self._about_moves()
+        if self.as_ == "decisions" and states:
+            raise InputError(
+                f"{states} is about transitions, and --as is decisions: leave one of them out"
+            )
+        if moves and (states or self.as_ == "transitions"):
+            other = states or "--as transitions"
+            raise InputError(f"{moves} is about decisions, {other} is not: leave one of them out")
+
+    @classmethod
+    def from_toml(cls, path: Path) -> dict[str, Any]:
+        """The choices in a file; one that names dynamics of states only is of an earlier release.
+
+        Files of runs name every choice, and those of earlier runs were of transitions.
+        """
+        found = super().from_toml(path)
+        if "passive" in toml_of(path) and "as_" not in found:
+            found["as_"] = "transitions"
+        return found
+
+    def _about_states(self) -> str:
+        """The first choice that only transitions have."""
+        said = {
+            f"--passive {self.passive}": self.passive != "auto",
+            f"--lag {self.lag}": self.lag != 1,
+            f"--discount {self.discount:g}": self.discount != 1,
+            f"--method {self.method}": self.method.lower() == "advi",
+            "--stream": self.stream,
+        }
+        return next((words for words, there in said.items() if there), "")
+
+    def _about_moves(self) -> str:
+        """The first choice that only decisions have."""
+        said = {
+            f"--moves {self.moves}": self.moves != "auto",
+            f"--others {self.others}": self.others != "auto",
+            f"--candidates {self.candidates}": self.candidates != 0,
+            "--persistence": self.persistence,
+        }
+        return next((words for words, there in said.items() if there), "")
+
+    @property
+    def maybe_decisions(self) -> bool:
+        """Whether tracks are read as decisions if their features can be decided on."""
+        return self.as_ != "transitions" and not self._about_states()
+
+    @property
+    def headings(self) -> dict[str, Any]:
+        """How headings are taken."""
+        names = ("heading_frames", "minimum_step", "tracker_headings")
+        return {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,32 +138,111 @@ class FitRun(Reading):
     checkpoint: Path | None = None
 
     @cached_property
+    def _moves(self) -> tuple[Turns | None, dict[str, str]]:
+        """What animals choose; None where transitions are counted, and why."""
+        s = self.settings
+        if not s.maybe_decisions:
+            return None, {}
+        whole: Any = self._whole
+        space = self._space_of(whole)
+        try:
+            return moves_for(
+                s.moves,
+                whole,
+                space,
+                s.headings,
+                others=s.others,
+                candidates=s.candidates,
+                persistence=s.persistence,
+            )
+        except InputError as error:
+            if s.as_ == "decisions" or s._about_moves():
+                raise
+            return None, {"transitions": f"no decisions: {error}"}
+
+    @property
+    def decides(self) -> bool:
+        """Whether decisions are learned from."""
+        return self._moves[0] is not None
+
+    @cached_property
+    def choice(self) -> DecisionChoice:
+        """Moves, frames and candidates, as they were named or as the tracks speak for them."""
+        moves, told = self._moves
+        s = self.settings
+        assert moves is not None
+        with reporting(self.progress) as report:
+            return Chooser(
+                self._whole, self._space_of, s.headings, self._quickly, s.every, s.candidates,
+                s.others, report,
+            ).choose(moves, told)  # fmt: skip
+
+    def _quickly(self, data: Decisions) -> Fit:
+        """A fit by which candidates are judged: the one that was asked for, where it is quick."""
+        model = Model(data.space, data.moves, basis_of(self.settings.basis))
+        quick = self.method in ("laplace", "map")
+        return self._drawn(model, data) if quick else model.fit(data, "map", progress=False)
+
+    @property
+    def method(self) -> str:
+        """By name."""
+        named = self.settings.method.lower()
+        return named if named != "auto" else "laplace" if self.decides else "nuts"
+
+    @cached_property
+    def thinning(self) -> Thinning:
+        """Which frames are used, and why where that is left to the tracks."""
+        if self.settings.every or not self.decides:
+            return self._thinning()
+        return Thinning(self.choice.every, self.choice.sentences.get("frames", ""))
+
+    @cached_property
+    def counts(self) -> Transitions | Decisions:  # type: ignore[override]
+        """What costs are learned from."""
+        if not self.decides:
+            return self._counted(self.lag)
+        if self.choice.data is not None:
+            return self.choice.data
+        return decisions(
+            self.tracks, self.space, self.choice.moves, progress=self.progress,
+            **self.settings.headings,
+        )  # fmt: skip
+
+    @cached_property
     def model(self) -> Model:
         """What is assumed."""
         s = self.settings
-        basis, chosen = basis_of(s.basis), self.passive_choice
+        basis = basis_of(s.basis)
+        if isinstance(self.counts, Decisions):
+            return Model(self.counts.space, self.counts.moves, basis)
+        chosen = self.passive_choice
         passive = passive_of(s.passive, self.space) if chosen is None else chosen.passive
         return Model(self.space, passive, basis, s.discount)
 
     @cached_property
     def passive_choice(self) -> PassiveChoice | None:
         """The passive dynamics that the tracks speak for, where they are left to them."""
-        if self.settings.passive != "auto":
+        if self.settings.passive != "auto" or self.decides:
             return None
         if isinstance(self.tracks, OpenTracks):
             return PassiveChoice(paper_walk(self.space), STREAMED, {})
+        assert isinstance(self.counts, Transitions)
         with reporting(self.progress) as report:
             return choose_passive(self.counts, report)
 
     @cached_property
     def fit(self) -> Fit:
         """The posterior."""
+        if self.decides and self.choice.fit is not None and self.choice.fit.method == self.method:
+            return self.choice.fit
+        return self._drawn(self.model, self.counts)
+
+    def _drawn(self, model: Model, data: Transitions | Decisions) -> Fit:
         s = self.settings
-        accept = s.target_acceptance or None
-        sampler = NUTS(warmup=s.warmup, target_acceptance=accept)
-        method: Any = sampler if s.method.lower() == "nuts" else s.method
-        return self.model.fit(
-            self.counts,
+        sampler = NUTS(warmup=s.warmup, target_acceptance=s.target_acceptance or None)
+        method: Any = sampler if self.method == "nuts" else self.method
+        return model.fit(
+            data,
             method,
             chains=s.chains,
             draws=s.draws,
@@ -96,7 +253,8 @@ class FitRun(Reading):
 
     def write(self, out: Path) -> dict[str, Path]:
         """The fit, the choices, figures and a page, beside each other."""
-        resolved(self.settings.method)  # a slip is said before the work, not after it
+        if self.settings.method != "auto":
+            resolved(self.settings.method)  # a slip is said before the work, not after it
         folder = make_folder(out.parent)
         stem = out.stem
         self.spare_inputs(folder / f"{stem}{end}" for end in (".nc", ".toml", ".html"))
@@ -131,7 +289,7 @@ class FitRun(Reading):
         """What was read, counted and inferred, a row each."""
         rows = [
             *self.rows(),
-            ("passive dynamics", short(self.fit.passive)),
+            ("passive moves" if self.decides else "passive dynamics", short(self.fit.passive)),
             *([("  chosen", self.passive_choice.sentence)] if self.passive_choice else []),
             ("basis", short(self.model.basis)),
             ("fit", repr(self.fit)),
@@ -170,9 +328,52 @@ class FitRun(Reading):
             rows.append((f"range of {axis.replace('_', ' ')}", f"{span:.3g} nats, on average"))
         return rows
 
+    def rows(self) -> list[tuple[str, str]]:
+        """What was read and counted, for a summary."""
+        if not self.decides:
+            told = self._moves[1].get("transitions")
+            return [*super().rows(), *([("read as", f"transitions: {told}")] if told else [])]
+        counts, choice = self.counts, self.choice
+        assert isinstance(counts, Decisions)
+        lost = {reason: number for reason, number in counts.dropped.items() if number}
+        kind = "steps" if counts.moves.steps else "turns"
+        why = {name: text for name, text in choice.sentences.items() if text}
+        return [
+            ("tracks", repr(self.tracks)),
+            ("states", " × ".join(f"{axis.label}: {axis.size}" for axis in counts.space.axes)),
+            ("fixes", f"{counts.fixes:,}"),
+            *((f"  {reason}", f"{number:,}") for reason, number in lost.items()),
+            ("decisions", f"{counts.total:,} among {choice.moves.candidates} {kind} each"),
+            ("states decided for", f"{int((counts.arrivals > 0).sum()):,} of {self.space.size:,}"),
+            *((f"{name}, chosen", sentence) for name, sentence in why.items()),
+        ]
+
+    def notes(self) -> list[str]:
+        """What reading and preparing did, and where tracks were not read as decisions."""
+        told = self._moves[1].get("transitions")
+        return [*super().notes(), *([f"transitions were counted: {told}"] if told else [])]
+
+    @property
+    def resolved(self) -> Any:
+        """The choices that were taken, which repeat the run."""
+        same = replace(super().resolved, method=self.method)
+        if not self.decides:
+            return replace(same, as_="transitions")
+        found = self.choice.moves
+        words = ["turns", found.turn]
+        if isinstance(found, Steps):
+            words = ["steps", found.turn, found.step]
+        return replace(
+            same,
+            as_="decisions",
+            moves=":".join(words),
+            others=getattr(found, "others", "auto"),
+            candidates=int(found.candidates),
+        )
+
     def _figures(self, folder: Path, stem: str) -> dict[str, Path]:
         """Pictures for a paper, beside the page."""
-        drawn = fit_figures(self.fit)
+        drawn = _decision_figures(self.fit) if self.decides else fit_figures(self.fit)
         if not isinstance(self.tracks, OpenTracks):
             drawn["tracks"] = trajectories(list(self.tracks), self.target)
         pictures = {}
@@ -182,3 +383,14 @@ class FitRun(Reading):
             save_figure(figure, folder / f"{stem}-{name}.pdf")
             pictures[f"figure, {name}"] = path
         return pictures
+
+
+def _decision_figures(fit: Fit) -> dict[str, Any]:
+    """Those of the cost-to-go; state costs are not known of decisions."""
+    axes = len(fit.model.space.axes)
+    if isinstance(fit.model.basis, Flat):
+        return {}
+    drawn = {"cost-to-go": cost_figure(fit, "cost_to_go")} if axes <= 2 else {}
+    if axes > 1:
+        drawn |= {"marginals": marginal_figure(fit), "effects": effect_figure(fit)}
+    return drawn

@@ -69,7 +69,7 @@ class Moving:
         path = Path(s.fit_config) if s.fit_config else beside if beside.exists() else None
         found = FitSettings(**FitSettings.from_toml(path)) if path is not None else None
         if s.tracks:
-            return replace(found or FitSettings(), tracks=s.tracks)
+            return replace(found or FitSettings(every=1), tracks=s.tracks)
         return found
 
     @cached_property

@@ -88,6 +88,10 @@ class Reading:
     @cached_property
     def thinning(self) -> Thinning:
         """Which frames are used, and why where that is left to the tracks."""
+        return self._thinning()
+
+    def _thinning(self) -> Thinning:
+        """The one at which states change from frame to frame."""
         s = self.settings
         named = getattr(s, "passive", "auto") != "auto"  # dynamics given for the frames as they are
         if s.every or named or s.lag != 1 or s.stream:

@@ -12,7 +12,9 @@ from jaxtyping import Float
 
 from shoal.basis import Flat
 from shoal.checks import Calibration, PredictiveCheck
+from shoal.moves import Decisions
 from shoal.posterior import Fit
+from shoal.posterior.decision_fit import DecisionFit
 from shoal.posterior.diagnostics import Diagnostics
 from shoal.studies.comparing import CompareRun
 from shoal.studies.fitting import FitRun
@@ -32,8 +34,10 @@ def fitted(run: FitRun, written: Mapping[str, Path]) -> dict[str, Any]:
     }
     files = {name: path for name, path in written.items() if not name.startswith("figure, ")}
     return {
+        "as": "decisions" if run.decides else "transitions",
         **counted(run),
         "lag": {"frames": run.lag, "chosen": lag.sentence if lag else None},
+        "moves": _moves(run),
         "passive": {
             "words": repr(fit.passive),
             "chosen": choice.sentence if choice else None,
@@ -53,14 +57,16 @@ def fitted(run: FitRun, written: Mapping[str, Path]) -> dict[str, Any]:
 
 def counted(run: Reading) -> dict[str, Any]:
     """What was read, and the transitions in it."""
-    counts = run.counts
+    counts: Any = run.counts
+    decided = isinstance(counts, Decisions)
     return {
         "tracks": Path(run.settings.tracks).expanduser(),
         "notes": run.notes(),
         "fixes": counts.fixes,
         "dropped": {reason: int(number) for reason, number in counts.dropped.items()},
-        "transitions": int(counts.total),
-        "distinct_transitions": len(counts.pairs),
+        "decisions": int(counts.total) if decided else None,
+        "transitions": None if decided else int(counts.total),
+        "distinct_transitions": None if decided else len(counts.pairs),
         "states": {
             "number": run.space.size,
             "entered": int((counts.arrivals > 0).sum()),
@@ -78,7 +84,8 @@ def checked(fit: Fit, path: Path) -> dict[str, Any]:
         "fit": path,
         **_method(fit),
         "states": fit.model.space.size,
-        "transitions": int(fit.arrivals.sum()),
+        "decisions": int(fit.arrivals.sum()) if isinstance(fit, DecisionFit) else None,
+        "transitions": None if isinstance(fit, DecisionFit) else int(fit.arrivals.sum()),
         "diagnostics": judged(fit.diagnostics()),
     }
 
@@ -220,6 +227,24 @@ def reproduced(done: Iterable[Reproduced], index: Path) -> dict[str, Any]:
 def _method(fit: Fit) -> dict[str, Any]:
     sizes = fit.data["posterior"].sizes
     return {"method": fit.method, "chains": sizes["chain"], "draws": sizes["draw"]}
+
+
+def _moves(run: FitRun) -> dict[str, Any] | None:
+    """What animals choose, and why; None for transitions."""
+    if not run.decides:
+        return None
+    choice = run.choice
+    return {
+        "words": run.resolved.moves,
+        "others": getattr(choice.moves, "others", None),
+        "candidates": int(choice.moves.candidates),
+        "every": choice.every,
+        "chosen": dict(choice.sentences),
+        "gain_held_out": {
+            name: {"bits": score.gain[0], "standard_error": score.gain[1]}
+            for name, score in choice.scores.items()
+        },
+    }
 
 
 def _learned(fit: Fit) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import shlex
 from dataclasses import fields
 from pathlib import Path
 
-from shoal.studies.settings import Choices
+from shoal.studies.settings import Choices, key_of
 
 
 def command_line(choices: Choices, out: Path) -> str:
@@ -22,6 +22,6 @@ def command_line(choices: Choices, out: Path) -> str:
         value = getattr(choices, field.name)
         if field.name == "tracks" or value == field.default:
             continue
-        name = f"--{field.name.replace('_', '-')}"
+        name = f"--{key_of(field)}"
         words += [name] if value is True else [name, str(value)]
     return shlex.join([*filter(None, words), "--out", out.name])

@@ -27,7 +27,7 @@ class Choices:
             f"command = {json.dumps(self.command)}",
         ]
         lines += [
-            f"{_key(field)} = {json.dumps(getattr(self, field.name), ensure_ascii=False)}"
+            f"{key_of(field)} = {json.dumps(getattr(self, field.name), ensure_ascii=False)}"
             for field in _ordered(type(self))
         ]
         return "\n".join(lines) + "\n"
@@ -42,23 +42,23 @@ class Choices:
                 f"{path}: command is {command!r:.60}, so that these are no choices of shoal "
                 f"{cls.command}"
             )
-        known = {field.name: field for field in _ordered(cls)}
+        known = {key_of(field).replace("-", "_"): field for field in _ordered(cls)}
         hints = get_type_hints(cls)
         found: dict[str, Any] = {}
         for key, value in content.items():
             name = key.replace("-", "_")
             if name not in known:
-                words = ", ".join(_key(field) for field in known.values())
+                words = ", ".join(key_of(field) for field in known.values())
                 raise InputError(f"{path}: there is no choice {key!r:.60}; there are {words}")
-            kinds = [kind for kind in get_args(hints[name]) if kind is not type(None)]
-            kinds = kinds or [hints[name]]
+            hint = hints[known[name].name]
+            kinds = [kind for kind in get_args(hint) if kind is not type(None)] or [hint]
             whole = type(value) is int and float in kinds and int not in kinds
             if type(value) not in kinds and not whole:
                 words = " or ".join(kind.__name__ for kind in kinds)
                 default = known[name].default
                 such = "" if default in (None, "") else f", such as {default!r}"
                 raise InputError(f"{path}: {key} is {words}{such}; got {value!r:.80}")
-            found[name] = float(value) if whole else value
+            found[known[name].name] = float(value) if whole else value
         return found
 
 
@@ -77,5 +77,6 @@ def _ordered(kind: type[Choices]) -> list[Field[Any]]:
     return sorted(fields(kind), key=lambda field: bool(field.metadata.get("last")))
 
 
-def _key(field: Field[Any]) -> str:
-    return field.name.replace("_", "-")
+def key_of(field: Field[Any]) -> str:
+    """As files and the command line write it; ``as_`` is ``as``, which Python keeps to itself."""
+    return field.name.rstrip("_").replace("_", "-")

@@ -38,12 +38,28 @@ BASES = {
     "bisquare-planar": "as in the paper",
     "gaussian-planar": "as in the paper",
 }
+READ_AS = {
+    "auto": "decisions, unless dynamics of states are named",
+    "decisions": "what each animal chose",
+    "transitions": "how observed states changed, as in the paper",
+}
+MOVES = {
+    "auto": "turns for angles, steps where there are distances, walls or speeds",
+    "turns": "a choice of heading; turns:normals, turns:von-mises",
+    "steps": "a choice of heading and length; steps:log-normal",
+}
+OTHERS = {
+    "auto": "what scores better on held-out decisions",
+    "still": "others as they are",
+    "ahead": "where going straight on leads them",
+}
 METHODS = {
     "nuts": "draws from the posterior itself",
     "laplace": "seconds instead of minutes",
     "advi": "what the paper used",
     "map": "the most probable costs alone",
 }
+FIT_METHODS = {"auto": "laplace for decisions, nuts for transitions", **METHODS}
 RULES = {
     "stochastic": "turns drawn by the policy",
     "least-cost": "always the cheapest turn",

@@ -8,6 +8,9 @@ import numpy as np
 from shoal.basis import Bisquare, Flat, Fourier, Gaussian, Identity, Smooth, VonMises
 from shoal.checks.candidates import paper_walk
 from shoal.errors import InputError
+from shoal.moves import Steps, Turns
+from shoal.moves.densities import STEPS, TURNS
+from shoal.moves.specification import OTHERS
 from shoal.passive import RandomWalk, TurnCoupled, TurningMixture, Uniform, WalkMixture
 from shoal.states import (
     Bearing,
@@ -269,6 +272,38 @@ def passive_of(words: str, space: StateSpace) -> Any:
             f"{words!r} has {len(given)} standard deviations for the axes {list(space.names)}"
         )
     return paper_walk(space, given[0], start)
+
+
+def moves_of(words: str, others: str, candidates: int, persistence: bool) -> Turns:
+    """Moves such as ``turns``, ``turns:normals``, ``steps`` or ``steps:normals:log-normal``.
+
+    Parameters
+    ----------
+    others
+        ``still``, ``ahead`` or ``auto``, of steps alone.
+    candidates, persistence
+        As of ``shoal.Turns``.
+    """
+    kind, *shapes = words.split(":")
+    if kind not in ("turns", "steps"):
+        raise InputError(
+            "moves are auto, turns or steps, with shapes such as turns:normals or "
+            f"steps:log-normal; got {words!r}"
+        )
+    if others not in ("auto", *OTHERS):
+        raise InputError(f"--others is auto, {' or '.join(OTHERS)}; got {others!r}")
+    given: dict[str, Any] = {"candidates": candidates, "persistence": persistence or 0.0}
+    for shape in shapes:
+        name = "turn" if shape in TURNS else "step" if shape in STEPS and kind == "steps" else ""
+        known = (*TURNS, *(STEPS if kind == "steps" else ()))
+        if not name or name in given:
+            raise InputError(f"{words!r}: after {kind} stand shapes such as {', '.join(known)}")
+        given[name] = shape
+    if kind == "steps":
+        return Steps(**given, others=OTHERS[0] if others == "auto" else others)
+    if others != "auto":
+        raise InputError(f"--others is for steps, and --moves is {words}: leave one of them out")
+    return Turns(**given)
 
 
 def basis_of(words: str) -> Any:

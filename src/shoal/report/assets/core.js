@@ -6,7 +6,7 @@ shoal.unpack = (pack) => {
   if (!pack) return null;
   const text = atob(pack.data), bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
-  const kinds = { f4: Float32Array, i4: Int32Array, u2: Uint16Array };
+  const kinds = { f4: Float32Array, i4: Int32Array, u2: Uint16Array, u1: Uint8Array };
   const values = new kinds[pack.kind](bytes.buffer);
   values.shape = pack.shape;
   return values;
@@ -27,10 +27,11 @@ shoal.least = (values, found = Infinity) => { for (const v of values) if (v < fo
 
 shoal.colour = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
 
-/* Viridis and cividis at thirteen points each: told apart by colour-blind readers, and in grey. */
+/* Viridis, cividis and, for both sides of 0, PuOr at thirteen points each: told apart by colour-blind readers, and in grey. */
 const PALETTES = {
   viridis: ["#440154", "#481f70", "#443983", "#3b528b", "#31688e", "#287c8e", "#21918c", "#20a486", "#35b779", "#5ec962", "#90d743", "#c8e020", "#fde725"],
   cividis: ["#00224e", "#003170", "#2a3f6d", "#434e6c", "#575d6d", "#6a6c71", "#7d7c78", "#918b78", "#a59c74", "#bcae6c", "#d2c060", "#e9d34e", "#fee838"],
+  purpleOrange: ["#2d004b", "#4b2a7f", "#7762a5", "#a097c6", "#c6c3e0", "#e4e3ef", "#f7f7f7", "#fce5c7", "#fdc57f", "#f19f3d", "#d3750d", "#a65406", "#7f3b08"],
 };
 shoal.palette = (name, share) => {
   const stops = PALETTES[name], x = Math.max(0, Math.min(1, share)) * (stops.length - 1);

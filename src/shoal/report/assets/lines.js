@@ -54,13 +54,13 @@ shoal.linePlot = (page, series, options) => {
   drawing.append(
     shoal.svg("text", { x: (left + width - right) / 2, y: height - 8, "text-anchor": "middle" }, axis.label),
     shoal.svg("text", { transform: `translate(14 ${(top + base) / 2}) rotate(-90)`, "text-anchor": "middle" }, options.unit),
-    shoal.svg("text", { class: "faint", x: width - right, y: height - bottom - strip + 12, "text-anchor": "end", "font-size": 11 }, `arrivals, ${most.toLocaleString("en")} at most`));
+    shoal.svg("text", { class: "faint", x: width - right, y: height - bottom - strip + 12, "text-anchor": "end", "font-size": 11 }, `${page.counted}, ${most.toLocaleString("en")} at most`));
   const mark = shoal.svg("line", { y1: top, y2: height - bottom, stroke: "var(--orange)", "stroke-width": 2, visibility: "hidden" });
   drawing.append(mark);
   const words = (n) => {
-    const cost = !known[n] ? "never entered" : series.mean[n] === null ? "not identified"
+    const cost = !known[n] ? page.never : series.mean[n] === null ? "not identified"
       : `${shoal.number(series.mean[n])} ${options.short}` + (band ? ` (95 % interval ${shoal.number(series.lower[n])} to ${shoal.number(series.upper[n])})` : "");
-    return `${axis.name} ${shoal.binWords(axis, n)}: ${cost}, ${series.arrivals[n].toLocaleString("en")} arrivals`;
+    return `${axis.name} ${shoal.binWords(axis, n)}: ${cost}, ${series.arrivals[n].toLocaleString("en")} ${page.counted}`;
   };
   const at = (event) => {
     const box = drawing.getBoundingClientRect();

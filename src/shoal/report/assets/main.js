@@ -12,6 +12,7 @@ shoal.open = (contents) => {
     }
   };
   page.read(contents.costs);
+  page.never = contents.never; page.counted = contents.counted;
   page.start = page.shape.map(() => 0);
   if (page.arrivals) { let best = 0; page.arrivals.forEach((n, state) => { if (n > page.arrivals[best]) best = state; }); page.start = shoal.unravel(best, page.shape); }
   page.policy = new shoal.Policy(page, contents.policy);
@@ -35,7 +36,7 @@ shoal.open = (contents) => {
     if (!Number.isFinite(cost.mean[state])) return "not identified";
     const spread = cost.sd ? `, sd ${shoal.number(cost.sd[state])}, 95 % interval ${shoal.number(cost.lower[state])} to ${shoal.number(cost.upper[state])}` : "";
     const count = page.arrivals ? page.arrivals[state] : null;
-    return `${cost.title.toLowerCase()} ${shoal.number(cost.mean[state])} ${cost.unit}${spread}, ${count === null ? "" : count ? count.toLocaleString("en") + " arrivals" : "never entered: the prior speaks"}`;
+    return `${cost.title.toLowerCase()} ${shoal.number(cost.mean[state])} ${cost.unit}${spread}, ${count === null ? "" : count ? `${count.toLocaleString("en")} ${page.counted}` : `${page.never}: the prior speaks`}`;
   };
   const view = new shoal.View(page);
   page.view = view;
@@ -45,6 +46,7 @@ shoal.open = (contents) => {
     if (page.axes.length === 1) shoal.lineCosts(page, view, contents); else shoal.mapCosts(page, view);
     shoal.policyPart(page, view);
   }
+  shoal.aroundPart(page, contents);
   shoal.marginalPart(page, contents);
   if (contents.check) document.getElementById("check-figure").append(shoal.checkPlot(contents.check));
   if (contents.replay) page.replay = new shoal.Replay(page, view, contents.replay);
@@ -109,8 +111,8 @@ shoal.marginalPart = (page, contents) => {
   const holder = document.getElementById("marginal-figure");
   if (!holder) return;
   const draw = (what) => holder.replaceChildren(...contents.marginals[what].map((series) => {
-    const title = `${what === "cost_to_go" ? "Cost-to-go" : "State cost"} along ${page.axes[series.axis].name}`;
-    const plot = shoal.linePlot(page, series, { title, unit: what === "cost_to_go" ? "cost-to-go v (nats)" : "state cost r (nats per step)", short: "nats", say: page.say });
+    const [name, letter, unit] = contents.titles[what], title = `${name} along ${page.axes[series.axis].name}`;
+    const plot = shoal.linePlot(page, series, { title, unit: `${name.toLowerCase()} ${letter} (${unit})`, short: "nats", say: page.say });
     return shoal.make("figure", {}, plot.drawing, shoal.make("figcaption", {}, title));
   }));
   draw("cost_to_go");

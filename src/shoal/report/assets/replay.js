@@ -33,6 +33,8 @@ shoal.Replay = class {
     this.number = number;
     this.group = group;
     this.panels = [read(group.observed), read(group.simulated)];
+    this.fan = group.fans ? new shoal.Fan(group.fans, group.members.length) : null;
+    this.node("moves-figure").hidden = !this.fan;
     this.frames = Math.max(...this.panels.map((p) => (p ? p.places.shape[0] : 0)));
     this.animals = group.members.length;
     const animal = this.node("animal");
@@ -110,7 +112,7 @@ shoal.Replay = class {
       const state = panel.states[this.frame * this.animals + this.followed];
       return `${kind}: ${state < 0 ? "no state" : shoal.stateWords(this.page, state)}`;
     }).filter(Boolean).join("; ");
-    this.node("words").textContent = `Following ${name}. ${words}.`;
+    this.node("words").textContent = `Following ${name}. ${words}.${this.fan ? this.fan.words(this.decision()) : ""}`;
   }
   key(event) {
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key], other = { ArrowUp: -1, ArrowDown: 1 }[event.key];
@@ -135,7 +137,10 @@ shoal.Replay = class {
   draw() {
     this.canvases.forEach((canvas, n) => this.panel(canvas, this.panels[n], n ? "blue" : "orange"));
     this.stateMap();
+    if (this.fan) this.fan.draw(this.node("moves"), this.decision(), this.group.unit);
   }
+  /* The number of the followed animal's decision in this frame. */
+  decision() { return this.fan.rows.get(this.frame * this.animals + this.followed); }
   panel(canvas, panel, colour) {
     const width = canvas.clientWidth;
     if (!width) return;
@@ -226,6 +231,7 @@ shoal.Replay = class {
   }
   stateMap() {
     const page = this.page;
+    if (page.around && page.around.some((map) => map.thing)) { this.ownFrame(); return; }
     if (!page.costs.cost_to_go) return;
     const states = this.panels.map((panel) => panel && this.frame < panel.places.shape[0] ? panel.states[this.frame * this.animals + this.followed] : -1);
     if (page.axes.length === 1) { this.stateLine(states); return; }
@@ -244,14 +250,32 @@ shoal.Replay = class {
     this.states = states;
     this.map.draw();
   }
+  /* Where the neighbour, group or target is, on the preference around the animal. */
+  ownFrame() {
+    const page = this.page, map = page.around.find((one) => one.thing);
+    if (!this.dial) {
+      this.dial = new shoal.Dial(page, map, this.node("state"), { name: "mean", title: `Preference for ${map.about}`, tallest: 300, say: (text) => { this.node("words").textContent = text; } });
+      this.node("state-words").textContent = `Where the followed animal has ${map.thing}: circle observed, square simulated`;
+      this.dial.marks = [(pen, place) => this.panels.forEach((panel, n) => {
+        if (!panel || this.frame >= panel.places.shape[0]) return;
+        const each = panel.values.shape[1] * panel.values.shape[2], at = this.frame * this.animals + this.followed;
+        const angle = panel.values[map.angle * each + at], edges = this.dial.edges;
+        const far = map.distance === null ? 0.78 : Math.min(panel.values[map.distance * each + at], edges[edges.length - 1]);
+        if (Number.isFinite(angle) && Number.isFinite(far)) this.dot(pen, place(far, angle), n);
+      })];
+    }
+    this.dial.draw();
+  }
+  dot(pen, [x, y], n) {
+    pen.beginPath(); if (n) pen.rect(x - 4, y - 4, 8, 8); else pen.arc(x, y, 8.5, 0, 2 * Math.PI);
+    if (n) { pen.fillStyle = "#0072b2"; pen.fill(); }
+    pen.lineWidth = n ? 1.5 : 5; pen.strokeStyle = "#fff"; pen.stroke();
+    if (!n) { pen.lineWidth = 2.5; pen.strokeStyle = "#d55e00"; pen.stroke(); }
+  }
   dots(pen, centre) {
     this.states.forEach((state, n) => {
       if (state < 0) return;
-      const [x, y] = centre(shoal.unravel(state, this.page.shape));
-      pen.beginPath(); if (n) pen.rect(x - 4, y - 4, 8, 8); else pen.arc(x, y, 8.5, 0, 2 * Math.PI);
-      if (n) { pen.fillStyle = "#0072b2"; pen.fill(); }
-      pen.lineWidth = n ? 1.5 : 5; pen.strokeStyle = "#fff"; pen.stroke();
-      if (!n) { pen.lineWidth = 2.5; pen.strokeStyle = "#d55e00"; pen.stroke(); }
+      this.dot(pen, centre(shoal.unravel(state, this.page.shape)), n);
     });
   }
   stateLine(states) {

@@ -1,0 +1,134 @@
+"""What a page says and shows of a fit to decisions."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from shoal.posterior import DecisionFit
+from shoal.posterior.around import Around, around
+from shoal.posterior.choices import Statement, statements
+from shoal.posterior.preferences import preferences
+from shoal.report.packing import packed, plain
+from shoal.states import Folded
+
+
+def choices_in_words(fit: DecisionFit) -> tuple[str, list[str]]:
+    """One sentence that says what these animals choose, and the sentences behind it."""
+    said = statements(fit)
+    behind = [statement.sentence for statement in said]
+    if fit.method == "map":
+        return (
+            "The most probable costs alone do not tell what these animals prefer: draws do "
+            "(method laplace or nuts).",
+            behind,
+        )
+    claims = _claims(said)
+    if claims:
+        return f"These animals {_listed(claims)}.", behind
+    about = [statement for statement in said if statement.interval is not None]
+    if not about:
+        return "Nothing can be known of what these animals prefer from these moves.", behind
+    return "These tracks do not show a preference for anything that was looked at.", behind
+
+
+def _claims(said: Sequence[Statement]) -> list[str]:
+    """What is supported; where turning depends on distance, only the sentence that says how."""
+    found = [statement for statement in said if statement.supported]
+    finer = {statement.axes[0] for statement in found if len(statement.axes) > 1}
+    return [s.claim for s in found if len(s.axes) > 1 or s.axes[0] not in finer]
+
+
+def _listed(parts: Sequence[str]) -> str:
+    *most, last = parts
+    return f"{', '.join(most)}, and {last}" if most else last
+
+
+def decided_marginals(fit: DecisionFit) -> list[dict[str, Any]]:
+    """Costs along each axis with the others equal, for axes that moves lead along."""
+    found = []
+    parts = preferences(fit, [(n,) for n in range(len(fit.model.space.axes))])
+    for place, part in enumerate(parts):
+        if np.unique(part.compared()[part.known]).size > 1:  # no move leads from bin to bin
+            continue
+        draws = part.centred()
+        mean = draws.mean(axis=0)
+        draws = draws - np.nanmin(mean)
+        band = {}
+        if len(draws) > 1:
+            lower, upper = np.quantile(draws, (0.025, 0.975), axis=0)
+            band = {"lower": plain(lower), "upper": plain(upper)}
+        found.append(
+            {
+                "axis": place,
+                "mean": plain(draws.mean(axis=0)),
+                **band,
+                "arrivals": part.arrivals.tolist(),
+            }
+        )
+    return found
+
+
+def around_of(fit: DecisionFit) -> list[dict[str, Any]]:
+    """Maps around an animal, as numbers for the page's script."""
+    names = fit.model.space.names
+    return [_map(one, names) for one in around(fit)]
+
+
+def _map(found: Around, names: Sequence[str]) -> dict[str, Any]:
+    shown = {
+        name: packed(values)
+        for name in ("mean", "sd", "lower", "upper")
+        if (values := getattr(found, name)) is not None
+    }
+    distance, angle = found.distance, found.angle
+    return {
+        "thing": found.thing,
+        "about": found.about,
+        "apart": found.apart,
+        "distance": None if distance is None else names.index(distance.name),
+        "angle": names.index(angle.name),
+        "folded": isinstance(angle, Folded),
+        "arrivals": packed(found.arrivals, "i4"),
+        **shown,
+    }
+
+
+COSTS = (
+    "The cost-to-go q of a decided state tells how much an animal avoids it: of two moves that are "
+    "equally likely without preferences, the one to a state that costs 1 nat less is made 2.7 times "
+    "as often. The lowest mean is 0. Hatched or grey: states nobody decided for."
+)
+LEVELS = (
+    "A turn moves all angles together and changes no distance. States that no turn leads between "
+    "are never compared: the level along each such line is taken off, and colours of different "
+    "lines must not be compared."
+)
+MARGINALS = (
+    "What each feature does with the others equal: posterior mean and 95 % interval of each bin by "
+    "itself. Axes that these moves cannot change are left out."
+)
+AROUND = (
+    "The animal is in the middle and heads up. Colour: how much more (orange) or less (purple) it "
+    "likes to have it in a place than on average, other features equal, in nats: a move to a place "
+    "1 nat higher is made 2.7 times as often. Pale: the 95 % interval holds 0. Hatched: nobody "
+    "decided for it."
+)
+APART = "Rings are compared within themselves alone: no turn changes a distance."
+
+MOVES = (
+    "The panel of moves shows those that the followed animal could make in this frame, its heading "
+    "up: a full dot is larger the likelier its costs make a move, an open circle the likelier it "
+    "would be without preferences; the orange cross is the move it made."
+)
+
+
+def caveat(passive: str) -> str:
+    """What to know before the sentences are read."""
+    return (
+        "An animal's own move is judged, with all others as it saw them. What it prefers is told "
+        f"against what it would do without preferences ({passive}); other passive moves give other "
+        "costs. Intervals in these sentences hold all together with probability 95 % where the "
+        "model is right. They take decisions as independent: animals of one group, and successive "
+        "moves, are less so, and intervals may then be too short."
+    )
