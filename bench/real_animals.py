@@ -1,8 +1,8 @@
 """Bits per held-out decision on real animals: costs, baselines and cloning, a row for each.
 
 Frames are thinned until successive turns do not go opposite ways (errors of measurement make them);
-what is held out plays no part in it. Passive moves learn how much of a turn is repeated. Gains are
-over passive moves alone, with standard errors over groups where there are 6 or more, else over
+what is held out plays no part in it. How much of a turn is repeated in the next one is taken from
+the tracks once, as how much of a step is; all else about passive moves is learned. Gains are over passive moves alone, with standard errors over groups where there are 6 or more, else over
 blocks of time. A gain of turns is that of turns with any passive steps.
 """
 
@@ -33,7 +33,6 @@ SETS = {
 }
 """Where the tracks are, and one frame in how many is kept."""
 
-STEPS, TURNS = shoal.Steps(persistence=True), shoal.Turns(persistence=True)
 KEPT = (
     "alignment (Vicsek)",
     "zones (Couzin)",
@@ -78,8 +77,9 @@ def _tracks(place: Path, every: int) -> tuple[list[Any], dict[str, Any]]:
 
 def by_steps(name: str, groups: list[Any], spaces: dict[str, Any]) -> list[tuple[float, float]]:
     """Steps: rules, regressions, smooth costs, cloning."""
-    base = shoal.decisions(groups, spaces["all three"], STEPS)
-    pair = shoal.decisions(groups, spaces["distance and bearing"], STEPS)
+    steps = _persistent(groups, shoal.Steps())
+    base = shoal.decisions(groups, spaces["all three"], steps)
+    pair = shoal.decisions(groups, spaces["distance and bearing"], steps)
     base = common(base, [("pair", pair)])
     candidates = [replace(c, name=NAMES.get(c.name, c.name)) for c in move_ladder(base)]
     candidates = [c for c in candidates if c.name in KEPT]
@@ -94,8 +94,9 @@ def by_steps(name: str, groups: list[Any], spaces: dict[str, Any]) -> list[tuple
 
 def by_turns(name: str, groups: list[Any], spaces: dict[str, Any]) -> list[tuple[float, float]]:
     """Turns: alignment alone, and both angles."""
-    both = shoal.decisions(groups, spaces["both angles"], TURNS)
-    one = shoal.decisions(groups, spaces["alignment"], TURNS)
+    turns = _persistent(groups, shoal.Turns())
+    both = shoal.decisions(groups, spaces["both angles"], turns)
+    one = shoal.decisions(groups, spaces["alignment"], turns)
     both = common(both, [("alignment", one)])
     return _rows(name, "turns", both, [_smooth("alignment", one), _smooth("both angles", both)])
 
@@ -104,8 +105,16 @@ def by_steps_ahead(
     name: str, groups: list[Any], spaces: dict[str, Any]
 ) -> list[tuple[float, float]]:
     """Steps among others that go straight on."""
-    read = shoal.decisions(groups, spaces["all three"], replace(STEPS, others="ahead"))
+    steps = _persistent(groups, shoal.Steps(others="ahead"))
+    read = shoal.decisions(groups, spaces["all three"], steps)
     return _rows(name, "steps", read, [_smooth("all three, others ahead", read)])
+
+
+def _persistent(groups: list[Any], moves: Any) -> Any:
+    """With the persistence of turns that describes the tracks best."""
+    space = shoal.StateSpace(shoal.LocalMisalignment(bins=4))
+    read = shoal.decisions(groups, space, replace(moves, persistence=True, candidates=8))
+    return replace(moves, persistence=round(read.quadrature.persistence, 2))
 
 
 def _smooth(words: str, read: Any) -> Any:

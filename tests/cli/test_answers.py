@@ -126,10 +126,10 @@ def test_a_comparison_is_numbers(fitted, tmp_path, monkeypatch):
         return [one for one in candidates.ladder(space, discount) if one.name in kept]
 
     monkeypatch.setattr(side_by_side, "ladder", ladder)
-    words = ("compare", folder / "fish.csv", *SMALL[:4], "--method", "map")
+    words = ("compare", folder / "fish.csv", *SMALL[:4], "--method", "map", "--as", "transitions")
     found = documented(
-        spoken(*words, "--out", tmp_path / "c.csv", "--json"), *READ, "lag", "held_out", "models",
-        "best", "can_be_best", "simplest_not_clearly_worse", "cautions", "costs_gain",
+        spoken(*words, "--out", tmp_path / "c.csv", "--json"), *READ, "read_as", "lag", "held_out",
+        "models", "best", "can_be_best", "simplest_not_clearly_worse", "cautions", "costs_gain",
         "sentence", "files",
     )  # fmt: skip
     bits = {model["model"]: model["bits"] for model in found["models"]}

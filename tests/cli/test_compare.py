@@ -15,7 +15,7 @@ from shoal.cli.main import main
 from shoal.studies import choosing
 from shoal.studies.words import basis_of
 
-LITTLE = ("--state", "local:bins=4", "--method", "map")
+LITTLE = ("--state", "local:bins=4", "--method", "map", "--as", "transitions")
 
 
 @pytest.fixture(autouse=True)

@@ -17,6 +17,21 @@ def compare(
         Path, typer.Option(help="Where to write the table; figure, page and choices go beside it.")
     ] = Path("compare.csv"),
     config: Config = None,
+    read_as: Annotated[
+        str | None,
+        typer.Option(
+            "--as",
+            help="decisions (what animals chose), or transitions (states that were observed).",
+            show_default="decisions, unless a lag is given",
+        ),
+    ] = None,
+    moves: Annotated[
+        str | None,
+        typer.Option(
+            help="What an animal chooses: turns, steps or steps:ahead (others go straight on).",
+            show_default="turns for angles, else steps",
+        ),
+    ] = None,
     split: Annotated[
         str | None,
         typer.Option(
@@ -56,7 +71,7 @@ def compare(
     progress: Any = None,
     **reading: Any,
 ) -> Answer:
-    """Put models side by side on transitions that none of them has seen.
+    """Put models side by side on decisions that none of them has seen.
 
     Example:  shoal compare guppies.csv --state local,target --target 0.2,0.8
     """

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def score_figure(comparison: "Comparison") -> Figure:
-    """Bits per held-out transition of each model, and differences to the best."""
+    """Bits per held-out decision or transition of each model, and differences to the best."""
     entries = comparison.entries
     rows = list(range(len(entries)))[::-1]
     with mpl.rc_context(STYLE):
@@ -37,7 +37,7 @@ def score_figure(comparison: "Comparison") -> Figure:
             for entry in entries
         ]
         left.set_yticks(rows, names)
-        left.set_xlabel("bits per held-out transition (higher is better)")
+        left.set_xlabel(f"bits per held-out {comparison.unit} (higher is better)")
         right.set_xlabel("difference to the best (bits)")
         right.set_xlim(-1.05 * reach, 0.35 * reach)
         right.axvline(0, color=INK, lw=0.8)

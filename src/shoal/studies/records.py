@@ -105,6 +105,7 @@ def compared(run: CompareRun, written: Mapping[str, Path]) -> dict[str, Any]:
     found = run.comparison
     return {
         **counted(run),
+        "read_as": f"{found.unit}s",
         "lag": {"frames": run.lag, "chosen": None},
         "held_out": run.what_was_held_out(),
         "models": run.figures(),
