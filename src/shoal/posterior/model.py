@@ -14,6 +14,7 @@ from shoal.errors import InputError, checked_seed
 from shoal.files import make_folder
 from shoal.lmdp.policies import checked_discount
 from shoal.moves import AloneFamily, Decisions, MoveFamily, Turns, surroundings
+from shoal.moves.padding import padded_moves, padded_rows
 from shoal.passive import Empirical, PassiveFamily, PassiveOperator, as_family, as_operator
 from shoal.passive.estimating import most_probable
 from shoal.passive.narrowness import narrow_axes
@@ -209,7 +210,7 @@ class Model:
             raise InputError(f"decisions have no discount: leave it 1, got {self.discount}")
         if not decisions.total:
             raise InputError("there are no decisions to learn from")
-        candidates, counts = decisions.rows()
+        candidates, counts = padded_rows(*decisions.rows())
         basis = self._scaled_basis(decisions)
         if self.state_costs:
             basis = ThroughBasis.of(basis, surroundings(decisions))
@@ -219,7 +220,7 @@ class Model:
             arrivals=jnp.asarray(decisions.arrivals, dtype=float),
             departures=jnp.asarray(counts),
             discount=jnp.asarray(1.0),
-            digest=decisions.digest,
+            digest=padded_moves(decisions.digest),
             warm=None if warm is None else jnp.asarray(warm),
         )
 
@@ -298,7 +299,7 @@ class Model:
         """The result, of transitions or of decisions."""
         if not isinstance(data, Decisions):
             return Fit.of(self, data, density, settings, drawn, seed)
-        alone = most_probable(AloneFamily.of(data.moves, self.space, data.candidates), data.digest)
+        alone = passive_alone(data)
         flat = drawn.positions.reshape(-1, drawn.positions.shape[-1])
         facts = {
             "passive_alone": alone.tolist(),
@@ -327,6 +328,14 @@ class Model:
         return {
             "checkpoint": Checkpoint(folder, plan_of(self, transitions, settings, chains, seed))
         }
+
+
+def passive_alone(data: Decisions) -> Any:
+    """The most probable passive moves of animals that prefer nothing."""
+    within = None  # where every candidate can be made, they do not matter
+    if data.possible is not None:
+        within, _ = padded_rows(data.candidates, np.ones(data.total))
+    return most_probable(AloneFamily.of(data.moves, data.space, within), padded_moves(data.digest))
 
 
 def resolved(method: str | Method) -> tuple[Method, Callable[..., Draws]]:
