@@ -128,7 +128,10 @@ def _furniture(axes: Axes, found: Around) -> None:
     axes.set_axis_off()
     axes.set_xlim(-1.18 * last, 1.18 * last)
     axes.set_ylim(-1.18 * last, 1.18 * last)
-    for angle, word in ((0, "ahead"), (90, "left"), (180, "behind"), (-90, "right")):
+    words = ("ahead", "left", "behind", "right")
+    if not found.thing:  # a direction that others head in
+        words = ("as they head", "they head left", "opposed", "they head right")
+    for angle, word in zip((0, 90, 180, -90), words, strict=True):
         turned = np.deg2rad(on_page(angle))
         axes.text(1.1 * last * np.cos(turned), 1.1 * last * np.sin(turned), word,
                   ha="center", va="center", rotation=angle if abs(angle) == 90 else 0)  # fmt: skip
@@ -147,7 +150,7 @@ def _furniture(axes: Axes, found: Around) -> None:
         axes.text(radius * np.cos(side), radius * np.sin(side),
                   f"{radius:.4g}{unit}{' and more' if beyond else ''}", fontsize=8,
                   ha="center", va="center",
-                  bbox={"facecolor": "white", "alpha": 0.8, "pad": 1, "edgecolor": "none"})  # fmt: skip
+                  bbox={"facecolor": "white", "alpha": 0.8, "pad": 1, "lw": 0})  # fmt: skip
 
 
 def _rings(edges: Float[np.ndarray, " edges"]) -> list[float]:

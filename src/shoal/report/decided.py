@@ -96,8 +96,8 @@ def _map(found: Around, names: Sequence[str]) -> dict[str, Any]:
 
 COSTS = (
     "The cost-to-go q of a decided state tells how much an animal avoids it: of two moves that are "
-    "equally likely without preferences, the one to a state that costs 1 nat less is made 2.7 times "
-    "as often. The lowest mean is 0. Hatched or grey: states nobody decided for."
+    "equally likely without preferences, the one to a state that costs 1 nat less is made 2.7 "
+    "times as often. The lowest mean is 0. Hatched or grey: states nobody decided for."
 )
 LEVELS = (
     "A turn moves all angles together and changes no distance. States that no turn leads between "
