@@ -52,6 +52,9 @@ def around_figure(found: Around) -> Figure:
         if found.sd is not None:
             pale = "pale: the 95 % interval holds 0"
             handles.append(Patch(facecolor="#e8d8c0", alpha=FADED, label=pale))
+        if found.left_out > 0:
+            words = f"{found.left_out:.1%} of decisions are farther away"
+            handles.append(Patch(facecolor="none", label=words))
         if found.apart:
             handles.append(Patch(facecolor="none", label="rings are not compared with each other"))
         figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
@@ -64,6 +67,11 @@ def ring_edges(axis: Axis | None) -> Float[np.ndarray, " edges"]:
         return np.array([0.55, 1.0])
     low = axis.centres[0] - axis.widths[0] / 2
     return np.asarray(np.concatenate([[low], low + np.cumsum(axis.widths)]))
+
+
+def shown_edges(found: Around) -> Float[np.ndarray, " edges"]:
+    """Of the rings that a map has."""
+    return ring_edges(found.distance)[: len(found.mean) + 1]
 
 
 def sectors(axis: Axis) -> list[tuple[int, float, float]]:
@@ -100,7 +108,7 @@ def _cells(
     colours: Any,
     norm: Any,
 ) -> Any:
-    edges = ring_edges(found.distance)
+    edges = shown_edges(found)
     wedges, faces = [], []
     for ring in range(len(edges) - 1):
         for which, low, high in sectors(found.angle):
@@ -122,7 +130,7 @@ def _cells(
 
 def _furniture(axes: Axes, found: Around) -> None:
     """The animal, rings with their distances, and the four sides."""
-    edges = ring_edges(found.distance)
+    edges = shown_edges(found)
     last = float(edges[-1])
     axes.set_aspect("equal")
     axes.set_axis_off()
@@ -145,7 +153,8 @@ def _furniture(axes: Axes, found: Around) -> None:
         axes.add_patch(
             mpl.patches.Circle((0, 0), radius, fill=False, color=INK, alpha=0.4, linewidth=0.6)
         )
-        beyond = getattr(found.distance, "beyond", False) and radius == last
+        whole = len(found.mean) == found.distance.size
+        beyond = getattr(found.distance, "beyond", False) and whole and radius == last
         side = np.deg2rad(on_page(-45))
         axes.text(radius * np.cos(side), radius * np.sin(side),
                   f"{radius:.4g}{unit}{' and more' if beyond else ''}", fontsize=8,

@@ -280,7 +280,7 @@ def _where(
 def _ends_against(
     fit: DecisionFit, words: ScaleWords, axis: Axis, pair: tuple[Any, Any], band: Band, at: int
 ) -> str:
-    low, high = (words.ends.format(range_words(axis, bins[0], bins[-1])) for bins in pair)
+    low, high = (words.ends.format(range_words(axis, int(bins[0]), int(bins[-1]))) for bins in pair)
     return _against(fit, low, high, band, at)
 
 

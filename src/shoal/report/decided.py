@@ -86,6 +86,7 @@ def _map(found: Around, names: Sequence[str]) -> dict[str, Any]:
         "thing": found.thing,
         "about": found.about,
         "apart": found.apart,
+        "left_out": found.left_out,
         "distance": None if distance is None else names.index(distance.name),
         "angle": names.index(angle.name),
         "folded": isinstance(angle, Folded),

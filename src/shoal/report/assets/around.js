@@ -6,7 +6,7 @@ shoal.Dial = class {
     Object.assign(this, { page, map, canvas, options, marks: [] });
     this.angle = page.axes[map.angle];
     this.distance = map.distance === null ? null : page.axes[map.distance];
-    this.edges = this.distance ? this.distance.edges : [0.55, 1];
+    this.edges = this.distance ? this.distance.edges.slice(0, map.arrivals.shape[0] + 1) : [0.55, 1];
     this.cursor = [0, Math.floor(this.angle.centres.length / 2)];
     canvas.setAttribute("tabindex", "0");
     canvas.setAttribute("role", "application");
@@ -142,7 +142,8 @@ shoal.aroundPart = (page, contents) => {
   page.around.forEach((map, number) => {
     const pair = shoal.make("div", { class: "pair" });
     for (const name of map.sd ? ["mean", "sd"] : ["mean"]) {
-      const title = name === "mean" ? `Preference for ${map.about}` : "Posterior standard deviation";
+      const far = map.left_out > 0 ? `; ${shoal.number(100 * map.left_out, 2)} % of decisions are farther away` : "";
+      const title = name === "mean" ? `Preference for ${map.about}${far}` : "Posterior standard deviation";
       const canvas = shoal.make("canvas", { id: `around-${number}-${name}` });
       pair.append(shoal.make("figure", {}, canvas, shoal.make("figcaption", {}, title)));
       const dial = new shoal.Dial(page, map, canvas, { name, title, say: (text) => { said.textContent = text; } });
