@@ -86,6 +86,7 @@ def _map(found: Around, names: Sequence[str]) -> dict[str, Any]:
         "thing": found.thing,
         "about": found.about,
         "apart": found.apart,
+        "left_out": found.left_out,
         "distance": None if distance is None else names.index(distance.name),
         "angle": names.index(angle.name),
         "folded": isinstance(angle, Folded),
@@ -96,8 +97,8 @@ def _map(found: Around, names: Sequence[str]) -> dict[str, Any]:
 
 COSTS = (
     "The cost-to-go q of a decided state tells how much an animal avoids it: of two moves that are "
-    "equally likely without preferences, the one to a state that costs 1 nat less is made 2.7 times "
-    "as often. The lowest mean is 0. Hatched or grey: states nobody decided for."
+    "equally likely without preferences, the one to a state that costs 1 nat less is made 2.7 "
+    "times as often. The lowest mean is 0. Hatched or grey: states nobody decided for."
 )
 LEVELS = (
     "A turn moves all angles together and changes no distance. States that no turn leads between "

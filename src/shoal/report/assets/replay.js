@@ -35,6 +35,7 @@ shoal.Replay = class {
     this.panels = [read(group.observed), read(group.simulated)];
     this.fan = group.fans ? new shoal.Fan(group.fans, group.members.length) : null;
     this.node("moves-figure").hidden = !this.fan;
+    this.node("moves-figure").parentNode.classList.toggle("four", Boolean(this.fan));
     this.frames = Math.max(...this.panels.map((p) => (p ? p.places.shape[0] : 0)));
     this.animals = group.members.length;
     const animal = this.node("animal");
