@@ -2,8 +2,9 @@
 
 Frames are thinned until successive turns do not go opposite ways (errors of measurement make them);
 what is held out plays no part in it. How much of a turn is repeated in the next one is taken from
-the tracks once, as how much of a step is; all else about passive moves is learned. Gains are over passive moves alone, with standard errors over groups where there are 6 or more, else over
-blocks of time. A gain of turns is that of turns with any passive steps.
+the tracks once, as how much of a step is; all else about passive moves is learned. Gains are over
+passive moves alone, with standard errors over groups where there are 6 or more, else over blocks of
+time. A gain of turns is that of turns with any passive steps.
 """
 
 import time
@@ -37,7 +38,7 @@ KEPT = (
     "alignment (Vicsek)",
     "zones (Couzin)",
     "linear terms (step selection)",
-    "smooth costs, each by itself",
+    "smooth costs without interactions",
     "smooth costs of all three",
 )
 NAMES = {"smooth costs": "smooth costs of all three"}

@@ -118,7 +118,7 @@ BASES = {
     "smooth, numbered": (shoal.Smooth(), NUMBERED),
     "flat": (shoal.Flat(), TORUS),
     "terms": (
-        shoal.Terms((shoal.Term(TORUS.names[0], "cos"), shoal.Term(TORUS.names[1], "sin"))),
+        shoal.Terms((shoal.Term(TORUS.names[0], "cos"), shoal.Term(TORUS.names[1], "cos"))),
         TORUS,
     ),
     "product": (shoal.Product(shoal.Fourier(2), shoal.Gaussian(every=2)), MIXED),

@@ -126,9 +126,7 @@ def test_animals_that_align_are_said_to_and_others_are_not(tracks, decided, few_
     assert found["alignment (Vicsek)"] in found.contenders
     assert found["passive moves"] not in found.contenders
     assert {name for name, _, _ in found.costs_pay()} == set(QUICK[1:])
-    assert found.sentence().startswith(
-        f"{found.best.name[0].upper()}{found.best.name[1:]} predicts held-out decisions best"
-    )
+    assert found.sentence().startswith(f"Best on held-out decisions: {found.best.name} (")
     assert "Its costs pay for themselves" in found.sentence()
     assert "bits per decision" in found.sentence()
     assert found.best.score.counts.size == 6, "groups are held out, and groups are blocks"
@@ -210,14 +208,14 @@ def test_every_baseline_is_there_and_rules_are_read_from_the_tracks_where_states
     names = [one.name for one in found]
     assert names == [
         "passive moves",
-        "passive moves, turns of two normals",
-        "passive moves, von Mises turns",
+        "passive moves (turns of two normals)",
+        "passive moves (von Mises turns)",
         "alignment (Vicsek)",
         "zones (Couzin)",
         "linear terms (step selection)",
         "smooth costs",
-        "smooth costs, turns of two normals",
-        "smooth costs, von Mises turns",
+        "smooth costs (turns of two normals)",
+        "smooth costs (von Mises turns)",
     ]
     assert data.total == decided.total
     assert remarks == ()

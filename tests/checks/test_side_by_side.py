@@ -313,7 +313,7 @@ def test_costs_that_gain_more_than_chance_pay():
     assert (name, gain) == ("walk + costs", pytest.approx(0.5))
     assert error == pytest.approx(0.1 / np.sqrt(3))
     assert found.sentence() == (
-        "Walk + costs predicts held-out transitions best (−1.500 bits per transition), 0.500 ± "
+        "Best on held-out transitions: walk + costs (−1.500 bits per transition), 0.500 ± "
         "0.058 better than walk. Corrected for choosing among two, it is better than the other. "
         "Its costs pay for themselves: 0.500 ± 0.058 bits per transition." + FEW
     )
@@ -321,7 +321,7 @@ def test_costs_that_gain_more_than_chance_pay():
 
 def test_costs_that_lose_more_than_chance_are_worse_than_none():
     words = shown(-0.5, 1.0).sentence()
-    assert words.startswith("Walk predicts held-out transitions best (−2.000 bits")
+    assert words.startswith("Best on held-out transitions: walk (−2.000 bits")
     assert words.endswith(
         "Costs make it worse, by 0.500 ± 0.058 bits: they do not carry over to what was held out."
         + FEW
@@ -353,7 +353,7 @@ def test_models_without_a_twin_say_nothing_of_costs():
         "other." + FEW
     )
     assert comparison(entry("mine", STEADY)).sentence() == (
-        "Mine predicts held-out transitions best (−2.000 bits per transition)."
+        "Best on held-out transitions: mine (−2.000 bits per transition)."
     )
 
 

@@ -10,9 +10,10 @@ from matplotlib.image import imread
 
 import shoal
 from cli.test_fit import run_here
-from shoal.checks import candidates, side_by_side
+from shoal.checks import baselines, candidates, entrants, side_by_side
 from shoal.cli.main import main
 from shoal.studies import choosing
+from shoal.studies.comparing import CompareRun, CompareSettings
 from shoal.studies.words import basis_of
 
 LITTLE = ("--state", "local:bins=4", "--method", "map", "--as", "transitions")
@@ -89,7 +90,7 @@ def test_one_command_puts_models_side_by_side_and_its_choices_repeat_it(
     gain = float(costs["bits"]) - float(walk["bits"])
     assert gain > 0.05, "they do align"
     assert imread(out.parent / "table-scores.png").std() > 0.03
-    sentence = f"{best['model'][0].upper()}{best['model'][1:]} predicts held-out transitions best"
+    sentence = f"Best on held-out transitions: {best['model']} ("
     page = (out.parent / "table.html").read_text()
     for text in (page, said):
         assert sentence.replace("'", "&#x27;") in text or sentence in text
@@ -215,3 +216,69 @@ def test_a_lag_left_to_the_tracks_is_chosen_and_said_why(fish, tmp_path, capsys,
     assert fit.lag in (1, 2)
     assert f"lag {fit.lag}: " in said
     assert tomllib.loads((tmp_path / "fit.toml").read_text())["lag"] == "auto"
+
+
+@pytest.fixture
+def few_rules(monkeypatch):
+    """Fewer models of decisions."""
+
+    def some(like, social=None):
+        kept = ("passive moves", "alignment (Vicsek)")
+        return [one for one in baselines.move_ladder(like, social) if one.name in kept]
+
+    monkeypatch.setattr(entrants, "move_ladder", some)
+
+
+def test_decisions_are_compared_unless_transitions_are_asked_for(
+    fish, few_rules, tmp_path, capsys, monkeypatch
+):
+    out = tmp_path / "d.csv"
+    words = ("compare", fish["fish"], "--state", "local:others:bins=8", "--method", "map")
+    said = done(capsys, monkeypatch, *words, "--split", "group:0.67", "--every", 1, "--out", out)
+    rows = table(out)
+    assert list(rows) == ["passive moves", "alignment (Vicsek)"]
+    space = shoal.StateSpace(shoal.LocalMisalignment(bins=8, include_self=False))
+    read = shoal.decisions(shoal.read_tracks(fish["fish"]), space, shoal.Turns())
+    _, held = read.split_groups(0.67, seed=1)
+    assert {row["held_out_decisions"] for row in rows.values()} == {str(held.total)}
+    gain = float(rows["alignment (Vicsek)"]["gain_over_passive_moves"])
+    assert gain > 0.05, "they do align"
+    bits = [float(row["bits"]) for row in rows.values()]
+    assert gain == pytest.approx(bits[1] - bits[0])
+    assert "Best on held-out decisions: alignment (Vicsek) (" in " ".join(said.split())
+    choices = tomllib.loads((tmp_path / "d.toml").read_text())
+    assert (choices["read-as"], choices["moves"]) == ("auto", "auto")
+
+
+MOVES = {
+    "angles": ("local", {}, shoal.Turns()),
+    "a distance": ("local,neighbour-distance:edges=0/1/2", {}, shoal.Steps()),
+    "steps of angles": ("local", {"moves": "steps:ahead"}, shoal.Steps(others="ahead")),
+    "a lag": ("local", {"lag": 2}, None),
+    "transitions": ("local", {"read_as": "transitions"}, None),
+    "headings over frames": (
+        *("local,neighbour-distance:edges=0/1/2", {"heading_frames": 3}, shoal.Turns()),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MOVES)
+def test_moves_follow_from_the_states_and_from_what_was_said(name, fish):
+    state, said, expected = MOVES[name]
+    settings = CompareSettings(tracks=str(fish["fish"]), state=state, every=1, **said)
+    assert CompareRun(settings, progress=False).moves == expected
+
+
+NOT_MOVES = {
+    "no such reading": ({"read_as": "guesses"}, "--as is one of auto, decisions, transitions"),
+    "no such moves": ({"moves": "jumps"}, "--moves is one of auto, turns, steps, steps:ahead"),
+    "decisions at a lag": ({"read_as": "decisions", "lag": 3}, "decisions have no lag"),
+}
+
+
+@pytest.mark.parametrize("name", NOT_MOVES)
+def test_moves_that_make_no_sense_are_refused(name, fish):
+    said, words = NOT_MOVES[name]
+    settings = CompareSettings(tracks=str(fish["fish"]), every=1, **said)
+    with pytest.raises(shoal.InputError, match=words):
+        _ = CompareRun(settings, progress=False).moves

@@ -36,7 +36,7 @@ def move_ladder(like: Decisions, social: Own | None = None) -> list[Candidate]:
     space = like.space
     found = [_of(PASSIVE, like, Flat())]
     found += [
-        _with_turn(f"{PASSIVE}, {NAMES[turn]}", like, turn, Flat()) for turn in _other_turns(like)
+        _with_turn(f"{PASSIVE} ({NAMES[turn]})", like, turn, Flat()) for turn in _other_turns(like)
     ]
     for name, needs, terms in (
         ("alignment (Vicsek)", (HEADING,), lambda seen: alignment()),
@@ -48,10 +48,10 @@ def move_ladder(like: Decisions, social: Own | None = None) -> list[Candidate]:
             found.append(_made(name, like, terms, social))
     found.append(_of("linear terms (step selection)", like, linear_terms(space, like.moves)))
     if len(space.axes) > 1:
-        found.append(_of("smooth costs, each by itself", like, Smooth(interactions=1)))
+        found.append(_of("smooth costs without interactions", like, Smooth(interactions=1)))
     found.append(_of("smooth costs", like, Smooth()))
     found += [
-        _with_turn(f"smooth costs, {NAMES[turn]}", like, turn, Smooth())
+        _with_turn(f"smooth costs ({NAMES[turn]})", like, turn, Smooth())
         for turn in _other_turns(like)
     ]
     return found

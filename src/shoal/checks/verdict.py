@@ -209,7 +209,7 @@ class Comparison:
         """Which model to believe, and whether costs pay."""
         best = self.best
         head = (
-            f"{best.name[0].upper()}{best.name[1:]} predicts held-out {self.unit}s best "
+            f"Best on held-out {self.unit}s: {best.name} "
             f"({_signed(best.score.bits)} bits per {self.unit}"
         )
         rivals = [e for e in self.entries if e is not best]

@@ -19,7 +19,7 @@ SOCIAL = (HEADING, GAP, DIRECTION)
 BINS, DISTANCES = 24, 8
 """Of the reading that baselines have where the states compared lack an axis."""
 
-FEW = 3000
+FEW = 2000
 """Decisions by which radii are chosen, evenly spread."""
 
 ROUNDS, RIDGE = 25, 1e-3
@@ -120,9 +120,11 @@ def most_likely(
 
     now, chances = height(strength)
     for _ in range(ROUNDS):
-        mean = np.einsum("nk,nkt->nt", chances, there)
+        weighed = chances[..., None] * there
+        mean = weighed.sum(axis=1)
         slope = (mean - ends).sum(axis=0) - RIDGE * strength
-        curved = np.einsum("nk,nkt,nku->tu", chances, there, there, optimize=True) - mean.T @ mean
+        flat = there.reshape(-1, strength.size)
+        curved = weighed.reshape(flat.shape).T @ flat - mean.T @ mean
         step = np.linalg.solve(curved + RIDGE * np.eye(strength.size), slope)
         while True:
             ahead, new = height(strength + step)

@@ -22,6 +22,8 @@ def score_figure(comparison: "Comparison") -> Figure:
         left, right = figure.subplots(1, 2, sharey=True, width_ratios=(3, 2))
         gaps = [entry.score.minus(comparison.best.score) for entry in entries]
         reach = _reach(gaps)
+        if comparison.unit == "decision":  # what preferences gain is what readers look for
+            reach = max(reach, 1.2 * (gaps[0][1] - gaps[0][0]) if np.isfinite(gaps[0][1]) else 0.0)
         for row, entry, (gap, error) in zip(rows, entries, gaps, strict=True):
             colour = BLUE if entry.costs else ORANGE
             look: Any = {"fmt": "o", "color": colour, "capsize": 3}
@@ -30,7 +32,7 @@ def score_figure(comparison: "Comparison") -> Figure:
             if gap >= -reach:
                 right.errorbar(gap, row, xerr=error, **look)
             else:
-                words = f"◂ {gap:.2f} ± {error:.2f}".replace("-", "−")
+                words = f"◂ {gap:.3f} ± {error:.3f}".replace("-", "−")
                 right.text(-reach, row, words, va="center", ha="left", color=colour, fontsize=9)
         names = [
             entry.name + (f"\n({', '.join(entry.doubts)}: not safe)" if entry.doubts else "")
@@ -43,7 +45,8 @@ def score_figure(comparison: "Comparison") -> Figure:
         right.axvline(0, color=INK, lw=0.8)
         for axes in (left, right):
             axes.grid(axis="x", color=GREY, alpha=0.3)
-        _legend(left)
+            axes.locator_params(axis="x", nbins=5)
+        _legend(left, figure)
     return figure
 
 
@@ -55,8 +58,8 @@ def _reach(gaps: list[tuple[float, float]]) -> float:
     return max(1.5 * second, 4 * min(errors, default=0.0), 0.02)
 
 
-def _legend(axes: Axes) -> None:
+def _legend(axes: Axes, figure: Figure) -> None:
     look: Any = {"marker": "o", "ls": "", "ms": 6}
     axes.plot([], [], color=BLUE, label="with costs", **look)
     axes.plot([], [], color=ORANGE, mfc="white", label="without costs", **look)
-    axes.legend(loc="lower left", fontsize=9)
+    figure.legend(loc="outside upper right", ncols=2, fontsize=9)
