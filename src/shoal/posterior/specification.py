@@ -5,7 +5,7 @@ from typing import Any
 
 from shoal.basis import Bisquare, Flat, Fourier, Gaussian, Identity, Product, Smooth, VonMises
 from shoal.errors import InputError
-from shoal.moves import Steps, Turns
+from shoal.moves import EmpiricalMoves, Steps, Turns
 from shoal.passive import (
     RandomWalk,
     TurnCoupled,
@@ -60,6 +60,7 @@ KNOWN: dict[str, type] = {
         Unknown,
         Turns,
         Steps,
+        EmpiricalMoves,
         Identity,
         Gaussian,
         Bisquare,
@@ -81,7 +82,7 @@ BEFORE: dict[str, dict[str, str]] = {
 }
 """What files meant that were written before they could say so."""
 
-INSIDE = (Rectangle, Circle, Periodic, Unknown)
+INSIDE = (Rectangle, Circle, Periodic, Unknown, EmpiricalMoves)
 """Specifications that stand inside others."""
 
 
