@@ -164,9 +164,8 @@ def bins(chosen: Any) -> None:
         "wide (a cosine, 2 nats)": 1 - np.cos(np.deg2rad(angle - 30)),
         "narrow (30° wide, 3 nats)": 3 * (1 - np.exp((np.cos(np.deg2rad(angle - 30)) - 1) / 0.07)),
     }
-    print(
-        "| costs | bins | fit / truth | held out, beyond 360 bins (bits) | s |\n|---|---|---|---|---|"
-    )
+    print("| costs | bins | fit / truth | held out, beyond 360 bins (bits) | s |")
+    print("|---|---|---|---|---|")
     for name, truth in wants.items():
         found: dict[int, list[tuple[float, float, float]]] = {}
         for seed in range(1, chosen.seeds + 1):

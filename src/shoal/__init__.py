@@ -37,7 +37,15 @@ if TYPE_CHECKING:
         animate,
     )
     from shoal.lmdp import Solution, policy, solve, state_cost
-    from shoal.moves import Decisions, Steps, Turns, decisions
+    from shoal.moves import (
+        Decisions,
+        EmpiricalMoves,
+        Steps,
+        Turns,
+        decisions,
+        observed_steps,
+        observed_turns,
+    )
     from shoal.passive import (
         Empirical,
         PassiveOperator,
@@ -144,7 +152,15 @@ _HOME = {
         "Unknown",
         "WalkMixture",
     ),
-    "moves": ("Decisions", "Steps", "Turns", "decisions"),
+    "moves": (
+        "Decisions",
+        "EmpiricalMoves",
+        "Steps",
+        "Turns",
+        "decisions",
+        "observed_steps",
+        "observed_turns",
+    ),
     "lmdp": ("Solution", "policy", "solve", "state_cost"),
     "basis": (
         "BasisOperator",
@@ -221,6 +237,7 @@ __all__ = [
     "Distance",
     "Effects",
     "Empirical",
+    "EmpiricalMoves",
     "Fit",
     "Flat",
     "Flock",
@@ -277,6 +294,8 @@ __all__ = [
     "group_measures",
     "headings",
     "load_fit",
+    "observed_steps",
+    "observed_turns",
     "open_tracks",
     "policy",
     "predictive_check",

@@ -227,6 +227,22 @@ def test_what_cannot_be_read_is_said_in_one_line(space, moves, places, words):
     assert "\n" not in str(raised.value)
 
 
+def test_bins_that_no_move_leaves_are_said_in_one_line():
+    space = shoal.StateSpace(shoal.TargetDistance((0.0, 0.0), (0, 1e6, 2e6)))
+    with pytest.raises(shoal.InputError, match="no move leads to another state of target_distance"):
+        shoal.decisions(tracks_of(wandering()), space, shoal.Steps())
+
+
+@pytest.mark.parametrize("units", [("cm", "m"), ("cm", "")])
+def test_steps_in_several_units_are_refused(units):
+    groups = [
+        tracks_of(wandering(n, 20), group=f"g{n}", length_unit=unit) for n, unit in enumerate(units)
+    ]
+    with pytest.raises(shoal.InputError, match="different units of length"):
+        shoal.decisions(groups, STEPS_SPACE, shoal.Steps())
+    assert shoal.decisions(groups, STEPS_SPACE, shoal.Turns()).total
+
+
 def test_one_step_length_repeated_is_no_choice():
     rng = np.random.default_rng(1)
     angle = np.cumsum(rng.normal(0, 0.5, (20, 3)), axis=0)
@@ -243,6 +259,11 @@ def test_one_step_length_repeated_is_no_choice():
         lambda: shoal.Turns(every=7.0),
         lambda: shoal.Turns(candidates=2),
         lambda: shoal.Turns(()),
+        lambda: shoal.Turns(bias=200.0),
+        lambda: shoal.Turns(bias="left"),
+        lambda: shoal.EmpiricalMoves((0, 1), (0, 0)),
+        lambda: shoal.EmpiricalMoves((1, 0), (1, 1)),
+        lambda: shoal.Steps(step=shoal.EmpiricalMoves((-1, 1), (1, 1))),
         lambda: shoal.Steps(step="normal"),
         lambda: shoal.Steps(others="running"),
         lambda: shoal.Steps(every=10.0),

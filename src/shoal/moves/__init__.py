@@ -1,5 +1,7 @@
 """What animals decided: moves that they chose, and those they could have chosen."""
 
+from shoal.moves.empirical import EmpiricalMoves
+from shoal.moves.observed import observed_steps, observed_turns
 from shoal.moves.passive import AloneFamily, Candidates, Moved, MoveFamily, PassiveMoves
 from shoal.moves.quadrature import Quadrature
 from shoal.moves.reading import decisions
@@ -11,6 +13,7 @@ __all__ = [
     "AloneFamily",
     "Candidates",
     "Decisions",
+    "EmpiricalMoves",
     "MoveFamily",
     "Moved",
     "PassiveMoves",
@@ -18,5 +21,7 @@ __all__ = [
     "Steps",
     "Turns",
     "decisions",
+    "observed_steps",
+    "observed_turns",
     "surroundings",
 ]

@@ -12,6 +12,8 @@ import numpy as np
 from jax.scipy.special import gammaln, i0e
 from jaxtyping import Array, Float
 
+from shoal.moves.empirical import EmpiricalMoves
+
 TURNS = ("cauchy", "normals", "von-mises")
 STEPS = ("gamma", "log-normal")
 
@@ -31,12 +33,15 @@ def log_turn(kind: Any, values: Values, degrees: Float[Array, "*any"]) -> Float[
     ----------
     kind
         One of ``TURNS``, or several turns in degrees that are equally likely, each with a normal
-        error of sd ``spread``.
+        error of sd ``spread``, or empirical moves.
     values
-        ``spread``; of two normals also ``wide`` and ``share``.
+        ``spread``; of two normals also ``wide`` and ``share``; ``bias``, the mean turn.
     """
-    spread = values["spread"]
-    if kind == "cauchy":
+    spread: Any = values.get("spread")
+    degrees = degrees - values.get("bias", 0.0)
+    if isinstance(kind, EmpiricalMoves):
+        density = kind.at(jnp.mod(degrees + 180.0, 360.0) - 180.0)
+    elif kind == "cauchy":
         kept = jnp.exp(-jnp.deg2rad(spread))
         lost = -jnp.expm1(-2 * jnp.deg2rad(spread))  # 1 − kept², right for small spreads
         half = jnp.sin(jnp.deg2rad(degrees) / 2)
@@ -62,12 +67,16 @@ def _wrapped_normal(degrees: Float[Array, "*any"], sd: Any) -> Float[Array, "*an
     return jnp.sum(heights, axis=-1) / (sd * math.sqrt(2 * math.pi))
 
 
-def log_step(kind: str, values: Values, residual: Float[Array, "*any"]) -> Float[Array, "*any"]:
+def log_step(kind: Any, values: Values, residual: Float[Array, "*any"]) -> Float[Array, "*any"]:
     """The log density of log steps, by how far they lie above the expected log step.
 
     A gamma step has mean 1 where the residual is 0, a log-normal one has median 1; ``variation``
     is the sd of a log-normal step's logarithm, and of a gamma step its sd over its mean.
     """
+    if isinstance(kind, EmpiricalMoves):
+        density = kind.at(residual)
+        possible = density > 0
+        return jnp.where(possible, jnp.log(jnp.where(possible, density, 1.0)), -jnp.inf)
     variation = values["variation"]
     if kind == "gamma":
         shape = variation**-2

@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
 from shoal.moves.densities import log_step, log_turn, quantiles
+from shoal.moves.empirical import EmpiricalMoves
 from shoal.moves.passive import Moved, MoveFamily, PassiveMoves
 from shoal.moves.specification import Steps, Turns
 from shoal.passive.estimating import most_probable
@@ -57,11 +59,19 @@ class Quadrature:
         return np.exp(expected[:, None] + self.log_step)
 
 
-def quadrature(moves: Turns, moved: Moved, space: StateSpace) -> Quadrature:
-    """Candidates spread by the passive moves that describe these moves best, somewhat wider."""
+def fitted_moves(moves: Turns, moved: Moved, space: StateSpace) -> PassiveMoves:
+    """The passive moves that describe these moves best, as far as they can be made."""
     family = MoveFamily.of(moves, space)
-    u = most_probable(family, moved)
+    can = np.isfinite(np.asarray(family.at(jnp.zeros(family.count)).log_density(moved)))
+    some = moved if can.all() else jax.tree_util.tree_map(lambda each: each[can], moved)
+    u = most_probable(family, some)
     found = {name: float(value) for (name, _), value in family.numbers(jnp.asarray(u)).items()}
+    return PassiveMoves(space.shape, moves, found)
+
+
+def quadrature(passive: PassiveMoves) -> Quadrature:
+    """Candidates spread by passive moves, somewhat wider."""
+    moves, found = passive.moves, passive.values
     turn, base = _turns(moves, found)
     log_steps = None
     if isinstance(moves, Steps):
@@ -93,15 +103,17 @@ def _turn_density(
     moves: Turns, found: dict[str, float]
 ) -> tuple[Float[np.ndarray, " grid"], Float[np.ndarray, " grid"]]:
     """The log density by which candidate turns are spread, on a fine grid."""
-    wider = found | {"spread": WIDER * found["spread"]}
-    if "wide" in found:
-        wider["wide"] = WIDER * found["wide"]
-    finest = max(1e-3, min(0.02, found["spread"] / 50))
+    wider = found | {name: WIDER * found[name] for name in ("spread", "wide") if name in found}
+    finest = max(1e-3, min(0.02, found.get("spread", 1.0) / 50))
     inner = np.arange(0.0, min(180.0, 3000 * finest), finest)
     grid = np.unique(np.concatenate([inner, np.linspace(0.0, 180.0, 3601)]))
     grid = np.concatenate([-grid[:0:-1], grid])
-    height = np.exp(np.asarray(log_turn(moves.turn, wider, jnp.asarray(grid))))
-    return np.log((1 - ANYWHERE) * height + ANYWHERE / 360.0), grid
+    if isinstance(moves.turn, EmpiricalMoves):
+        height = np.asarray(moves.turn.at(jnp.asarray(grid / WIDER)) / WIDER)
+    else:
+        centred = wider | {"bias": 0.0}
+        height = np.exp(np.asarray(log_turn(moves.turn, centred, jnp.asarray(grid))))
+    return np.log((1 - ANYWHERE) * height + ANYWHERE / 360.0), grid + found.get("bias", 0.0)
 
 
 def turn_table(
@@ -131,6 +143,9 @@ def _step_density(
     moves: Steps, found: dict[str, float]
 ) -> tuple[Float[np.ndarray, " grid"], Float[np.ndarray, " grid"]]:
     """The log density by which candidate log steps are spread, on a fine grid."""
+    if isinstance(moves.step, EmpiricalMoves):
+        grid = np.linspace(WIDER * moves.step.places[0], WIDER * moves.step.places[-1], 8001)
+        return np.asarray(log_step(moves.step, found, jnp.asarray(grid / WIDER))), grid
     wider = found | {"variation": WIDER * found["variation"]}
     reach = 12 * max(wider["variation"], 0.3)
     grid = np.linspace(-reach, min(reach, 6.0), 8001)

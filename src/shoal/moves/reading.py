@@ -12,7 +12,8 @@ from jaxtyping import Bool
 
 from shoal.errors import InputError
 from shoal.moves.leading import with_candidates
-from shoal.moves.record import EACH, Decisions
+from shoal.moves.passive import PassiveMoves
+from shoal.moves.record import EACH, Decisions, moved_of
 from shoal.moves.sampling import Sample, Spread, spread_by
 from shoal.moves.seen import Seen, Window, check_frames, moves_in, summed
 from shoal.moves.sharing import shared_rows, shares
@@ -131,7 +132,22 @@ def decided(group: Seen, recipe: Counting, spread: Spread) -> Decisions:
     """The decisions of one group, or of a run of its frames."""
     if spread.moves.every is not None:
         _check_multiples(group, spread.moves)
-    return with_candidates(spread.filled(group), recipe, spread.moves, spread.quadrature)
+    filled = spread.filled(group)
+    _check_possible(filled, spread.passive)
+    return with_candidates(filled, recipe, spread.moves, spread.quadrature)
+
+
+def _check_possible(group: Seen, passive: PassiveMoves) -> None:
+    """Raise where animals without preferences cannot make a move that was made."""
+    made = (group.turn, group.step, group.turn_before, group.step_before)
+    logs = np.asarray(passive.log_density(moved_of(passive.moves, *made)))
+    if not np.all(np.isfinite(logs)):
+        row = int(np.argmin(np.isfinite(logs)))
+        step = f" and a step of {group.step[row]:.4g}" if passive.moves.steps else ""
+        raise InputError(
+            f"{group.describe(row)}: passive moves exclude a turn of {group.turn[row]:.4g}°{step} "
+            f"({int((~np.isfinite(logs)).sum())} such moves): use wider ones"
+        )
 
 
 def _check_multiples(group: Seen, moves: Turns) -> None:
@@ -156,12 +172,14 @@ def joined(parts: list[Decisions]) -> Decisions:
         warn("groups have different frame rates: a move takes different times")
     each: Any = {name: np.concatenate([getattr(part, name) for part in known]) for name in EACH}
     spread = first.quadrature
+    candidates: Any
     if shares(first.space, steps=first.moves.steps):
         rows = shared_rows(first.space, each["perceived"], each["turn_before"], spread)
-        candidates: Any = dict(zip(("table", "row"), rows, strict=True))
+        candidates = dict(zip(("table", "row"), rows, strict=True))
     else:
         table = np.concatenate([part.table for part in known])
         candidates = {"table": table, "possible": _masks(known)}
+    _check_change(candidates["table"], first.space, candidates.get("possible"))
     return replace(
         first,
         records=Records.joined([part.records for part in known]),
@@ -171,6 +189,18 @@ def joined(parts: list[Decisions]) -> Decisions:
         **each,
         **candidates,
     )
+
+
+def _check_change(table: np.ndarray, space: StateSpace, possible: np.ndarray | None) -> None:
+    """Raise where every candidate leads to the same state as all others of its decision."""
+    first = table[:, :1]
+    if possible is not None:
+        first = np.take_along_axis(table, possible.argmax(axis=1)[:, None], axis=1)
+    if not np.any((table != first) & (True if possible is None else possible)):
+        raise InputError(
+            f"no move leads to another state of {', '.join(space.names)}: use finer bins, or thin "
+            "the tracks, tracks.thin(5)"
+        )
 
 
 def _masks(parts: list[Decisions]) -> Bool[np.ndarray, "n k"] | None:

@@ -12,8 +12,8 @@ import numpy as np
 from jaxtyping import Float, UInt64
 
 from shoal.errors import InputError
-from shoal.moves.passive import Moved
-from shoal.moves.quadrature import Quadrature, quadrature
+from shoal.moves.passive import Moved, PassiveMoves
+from shoal.moves.quadrature import Quadrature, fitted_moves, quadrature
 from shoal.moves.record import moved_of
 from shoal.moves.seen import Seen, summed
 from shoal.moves.sharing import shares
@@ -36,6 +36,7 @@ class Sample:
     moves: Float[np.ndarray, "n 4"]
     total: int
     dropped: dict[str, int]
+    units: frozenset[str]
 
     @classmethod
     def of(cls, group: Seen) -> "Sample":
@@ -45,7 +46,8 @@ class Sample:
         seeds = [int.from_bytes(sha256(name.encode()).digest()[:8], "little") for name in names]
         each = np.array(seeds, dtype=np.uint64)[group.animal]
         frame = (group.frame + group.first).astype(np.uint64)
-        return cls(_mixed(each ^ _mixed(frame)), moves, len(moves), group.dropped).fewer()
+        units = frozenset([group.tracks.length_unit])
+        return cls(_mixed(each ^ _mixed(frame)), moves, len(moves), group.dropped, units).fewer()
 
     @classmethod
     def joined(cls, parts: Sequence["Sample"]) -> "Sample":
@@ -53,7 +55,8 @@ class Sample:
         dropped = summed(part.dropped for part in parts)
         priority = np.concatenate([part.priority for part in parts])
         moves = np.concatenate([part.moves for part in parts])
-        return cls(priority, moves, sum(part.total for part in parts), dropped).fewer()
+        units = frozenset().union(*(part.units for part in parts))
+        return cls(priority, moves, sum(part.total for part in parts), dropped, units).fewer()
 
     def fewer(self) -> "Sample":
         """The moves with the lowest numbers, in their order."""
@@ -79,12 +82,18 @@ def _mixed(numbers: UInt64[np.ndarray, " n"]) -> UInt64[np.ndarray, " n"]:
 class Spread:
     """What all decisions have in common: what tracks say of moves, and the candidates.
 
-    ``usual`` stands for the step before where there is none.
+    ``passive`` are the passive moves that describe all moves best; ``usual`` stands for the step
+    before where there is none.
     """
 
-    moves: Turns
+    passive: PassiveMoves
     quadrature: Quadrature
     usual: float
+
+    @property
+    def moves(self) -> Turns:
+        """What animals can choose."""
+        return self.passive.moves
 
     def filled(self, group: Seen) -> Seen:
         """With a step before for every decision."""
@@ -102,11 +111,18 @@ def spread_by(moves: Turns, samples: Sequence[Sample], space: StateSpace) -> Spr
         raise InputError(f"there is no decision in these tracks ({lost or 'too few frames'})")
     usual = 1.0
     if isinstance(moves, Steps):
+        if len(sample.units) > 1:
+            words = ", ".join(sorted(unit or "none" for unit in sample.units))
+            raise InputError(
+                f"groups have different units of length ({words}), and steps need one: read them "
+                "with the same unit, shoal.read_tracks(…, unit=…)"
+            )
         step, before = sample.moves[:, 1], sample.moves[:, 3]
         moves = moves.resolved(step, before)
         usual = float(np.exp(np.median(np.log(step))))
     refuse_too_many(sample.total, moves, space)
-    return Spread(moves, quadrature(moves, sample.moved(moves, usual), space), usual)
+    passive = fitted_moves(moves, sample.moved(moves, usual), space)
+    return Spread(passive, quadrature(passive), usual)
 
 
 def refuse_too_many(count: int, moves: Turns, space: StateSpace, free: int | None = None) -> None:

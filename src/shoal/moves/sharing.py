@@ -17,11 +17,16 @@ from shoal.states import Circular, Folded, Interval, StateSpace
 EXACT = 1 << 15
 """Decisions up to which every one has the candidates of its own angles."""
 
-PARTS = (32, 16, 8)
-"""Parts of a bin: the first of these that leads to few enough rows, or the last."""
+PARTS = (4, 8, 16, 32)
+"""Parts of a bin: the fewest that are narrow enough, or the last."""
 
-ROWS = 1 << 15
-"""Rows of candidates that are few enough."""
+NARROW = 1 / 3
+"""How wide a part may be, over the typical turn of candidates.
+
+Measured on 100,000 simulated decisions on two angles of 36 bins, turns of 6°: with 4, 8 and 16
+parts posterior means lie 0.07, 0.09 and 0.05 posterior sds (rms over 849 states) from those of a
+row for each decision, of which 0.045 is the noise of 1,000 draws.
+"""
 
 CELLS = 200
 """Cells of turns per typical turn."""
@@ -43,11 +48,19 @@ def shared_rows(
     expected = _after(space, perceived, spread.persistence * turn_before)
     if len(expected) <= EXACT:
         return _states(space, expected, spread), None
-    for parts in PARTS:
-        number, first = _numbers(space, expected, parts)
-        if len(first) <= ROWS:
-            break
+    parts = _parts(space, spread)
+    number, first = _numbers(space, expected, parts)
     return _states(space, _middles(space, expected[first], parts), spread), number
+
+
+def _parts(space: StateSpace, spread: Quadrature) -> int:
+    """Into how many parts bins are cut: these are narrow beside the turns of animals."""
+    kinds: Any = space.parts
+    angles: list[Any] = [axis for axis, k in zip(space.axes, kinds, strict=True) if k.turn]
+    widest = max(360.0 / axis.bins for axis in angles)
+    typical = float(np.median(np.abs(spread.turn)))
+    fine = [parts for parts in PARTS if widest / parts <= NARROW * typical]
+    return fine[0] if fine else PARTS[-1]
 
 
 def _after(

@@ -8,11 +8,15 @@ import numpy as np
 
 from shoal.errors import InputError
 from shoal.moves.densities import STEPS, TURNS
+from shoal.moves.empirical import EmpiricalMoves
 from shoal.passive.turn_coupled import SPREAD, WIDE, WIDE_SHARE
-from shoal.passive.unknown import CORRELATION, SHARE, Parameter, Unknown, parameter
+from shoal.passive.unknown import ANGLE, CORRELATION, SHARE, Parameter, Unknown, parameter
 
 PERSISTENCE = Unknown(1.0, 3.0)
 """Half of all guesses lie between −0.33 and 0.33."""
+
+BIAS = Unknown(1.0, 1.2)
+"""Two times in three a mean turn lies between −16° and 16°."""
 
 VARIATION = Unknown(0.5, 3.0)
 """What is known of steps before tracks are seen."""
@@ -28,8 +32,9 @@ class Turns:
     ----------
     turn
         The distribution of turns without preferences: ``"cauchy"``, wrapped and heavy-tailed;
-        ``"normals"``, a mixture of a narrow and a wide wrapped normal; ``"von-mises"``; or several
-        turns in degrees, equally likely, each with a normal error.
+        ``"normals"``, a mixture of a narrow and a wide wrapped normal; ``"von-mises"``; several
+        turns in degrees, equally likely, each with a normal error; or as they were seen, in these
+        or other tracks: ``shoal.observed_turns(tracks)``.
     spread
         How far animals turn, in degrees: the half width of the Cauchy distribution (half of all
         turns are smaller), the sd of the narrow normal, or that of the von Mises distribution.
@@ -38,6 +43,9 @@ class Turns:
     persistence
         How much of a turn is repeated in the next one: a number between −1 and 1, or True to learn
         it. Animals that are turning go on turning; errors of measurement make it negative.
+    bias
+        The mean turn in degrees, positive to the left, or True to learn it: animals that circle.
+        By default 0, left and right alike.
     every
         Animals turn by multiples of so many degrees, as those of the paper do; None for any turn.
     candidates
@@ -55,6 +63,7 @@ class Turns:
     wide: Any = WIDE
     share: Any = WIDE_SHARE
     persistence: Any = 0.0
+    bias: Any = 0.0
     every: Any = None
     candidates: Any = 64
     steps: ClassVar[bool] = False
@@ -66,7 +75,7 @@ class Turns:
             if not turns or not np.all(np.isfinite(turns)):
                 raise InputError(f"turns are one or more finite numbers of degrees, got {turns}")
             object.__setattr__(self, "turn", turns)
-        elif self.turn not in TURNS:
+        elif not isinstance(self.turn, EmpiricalMoves) and self.turn not in TURNS:
             raise InputError(
                 f"a turn is one of {', '.join(TURNS)}, or several numbers of degrees; got "
                 f"{self.turn!r}"
@@ -79,6 +88,15 @@ class Turns:
                 raise InputError(
                     "persistence is a number between −1 and 1, or True to learn it; got "
                     f"{self.persistence!r}"
+                )
+        if self.bias is True:
+            object.__setattr__(self, "bias", BIAS)
+        elif not isinstance(self.bias, Unknown):
+            number = isinstance(self.bias, int | float | np.number) and self.bias is not False
+            if not number or not -180 < self.bias < 180:
+                raise InputError(
+                    "bias is a number of degrees between −180 and 180, or True to learn it; got "
+                    f"{self.bias!r}"
                 )
         if self.every is not None and (
             not 0 < self.every <= 180 or abs(360 / self.every - round(360 / self.every)) > 1e-9
@@ -94,15 +112,18 @@ class Turns:
 
     def parameters(self, space: Any = None) -> tuple[Parameter, ...]:
         """The numbers of the passive moves, known and unknown."""
-        found = [parameter("turn spread", "spread", self.spread)]
+        found = []
+        if not isinstance(self.turn, EmpiricalMoves):
+            found.append(parameter("turn spread", "spread", self.spread))
         if self.turn == "normals":
             found.append(parameter("wide turn sd", "wide", self.wide))
             found.append(parameter("share of wide turns", "share", self.share, SHARE))
-        given = self.persistence
-        learned = isinstance(given, Unknown)
-        kind = CORRELATION if learned else ""
-        place = parameter("persistence of turns", "persistence", given, kind) if learned else None
-        found.append(place or Parameter("persistence of turns", "persistence", None, float(given)))
+        for name, field, given, kind in (
+            ("persistence of turns", "persistence", self.persistence, CORRELATION),
+            ("mean turn", "bias", self.bias, ANGLE),
+        ):
+            known = given if isinstance(given, Unknown) else float(given)
+            found.append(Parameter(name, field, None, known, kind))
         return tuple(found)
 
     def differences(self, other: "Turns") -> list[str]:
@@ -127,10 +148,11 @@ class Steps(Turns):
 
     Parameters
     ----------
-    turn, spread, wide, share, persistence, candidates
+    turn, spread, wide, share, persistence, bias, candidates
         As in ``Turns``.
     step
-        The distribution of steps without preferences: ``"gamma"`` or ``"log-normal"``.
+        The distribution of steps without preferences: ``"gamma"``, ``"log-normal"``, or as they
+        were seen: ``shoal.observed_steps(tracks)``.
     typical
         The step that an animal is expected to make after a typical one, in the unit of the tracks:
         its mean (gamma) or median (log-normal). By default learned, around what the tracks show.
@@ -160,7 +182,10 @@ class Steps(Turns):
     def __post_init__(self) -> None:
         """Check the words and numbers."""
         super().__post_init__()
-        if self.step not in STEPS:
+        if isinstance(self.step, EmpiricalMoves):
+            if self.step.typical is None or self.step.follow is None:
+                raise InputError("these are turns: take steps from shoal.observed_steps(tracks)")
+        elif self.step not in STEPS:
             raise InputError(f"a step is one of {', '.join(STEPS)}; got {self.step!r}")
         if self.others not in OTHERS:
             raise InputError(f"others are one of {', '.join(OTHERS)}; got {self.others!r}")
@@ -175,10 +200,12 @@ class Steps(Turns):
         """The numbers of the passive moves, known and unknown."""
         if self.typical is None or self.follow is None:
             raise InputError("steps are known only after tracks were seen: take decisions.moves")
+        seen = isinstance(self.step, EmpiricalMoves)
+        variation = () if seen else (parameter("variation of steps", "variation", self.variation),)
         return (
             *super().parameters(space),
             parameter("typical step", "typical", self.typical),
-            parameter("variation of steps", "variation", self.variation),
+            *variation,
             Parameter("follow of steps", "follow", None, float(self.follow)),
         )
 
@@ -194,6 +221,10 @@ class Steps(Turns):
                 "read with shoal.Turns()"
             )
         middle = float(np.median(logs))
+        if isinstance(self.step, EmpiricalMoves):
+            typical = self.step.typical if self.typical is None else self.typical
+            follow = self.step.follow if self.follow is None else self.follow
+            return replace(self, follow=follow, typical=typical)
         follow = self.follow
         if follow is None:
             x, y = earlier[both] - middle, logs[both] - middle

@@ -11,8 +11,8 @@ from jaxtyping import Array, Float
 
 from shoal.errors import InputError
 
-POSITIVE, SHARE, CORRELATION = "positive", "share", "correlation"
-"""Kinds of parameters: any number above 0, one between 0 and 1, or one between −1 and 1."""
+POSITIVE, SHARE, CORRELATION, ANGLE = "positive", "share", "correlation", "angle"
+"""Kinds of parameters: above 0, between 0 and 1, between −1 and 1, or between −180 and 180."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Unknown:
     factor
         How far off it may be: two times in three the number lies within this factor of the guess.
         Of a share between 0 and 1 it is the odds that lie within this factor. Of a correlation ρ
-        median and factor are those of (1 + ρ) / (1 − ρ).
+        median and factor are those of (1 + ρ) / (1 − ρ). Of an angle ρ is its share of 180°.
 
     Examples
     --------
@@ -74,6 +74,8 @@ class Parameter(NamedTuple):
             return jax.nn.sigmoid(math.log(median / (1 - median)) + spread * u)
         if self.kind == CORRELATION:
             return jnp.tanh((math.log(median) + spread * u) / 2)
+        if self.kind == ANGLE:
+            return 180.0 * jnp.tanh((math.log(median) + spread * u) / 2)
         return median * jnp.exp(spread * u)
 
     def coordinate(self, value: Any) -> Any:
@@ -84,6 +86,8 @@ class Parameter(NamedTuple):
             return (np.log(value / (1 - value)) - math.log(median / (1 - median))) / spread
         if self.kind == CORRELATION:
             return (2 * np.arctanh(value) - math.log(median)) / spread
+        if self.kind == ANGLE:
+            return (2 * np.arctanh(value / 180.0) - math.log(median)) / spread
         return np.log(value / median) / spread
 
 

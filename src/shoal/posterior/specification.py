@@ -16,7 +16,7 @@ from shoal.basis import (
     VonMises,
 )
 from shoal.errors import InputError
-from shoal.moves import Steps, Turns
+from shoal.moves import EmpiricalMoves, Steps, Turns
 from shoal.passive import (
     RandomWalk,
     TurnCoupled,
@@ -71,6 +71,7 @@ KNOWN: dict[str, type] = {
         Unknown,
         Turns,
         Steps,
+        EmpiricalMoves,
         Identity,
         Gaussian,
         Bisquare,
@@ -94,7 +95,7 @@ BEFORE: dict[str, dict[str, str]] = {
 }
 """What files meant that were written before they could say so."""
 
-INSIDE = (Rectangle, Circle, Periodic, Unknown, Term)
+INSIDE = (Rectangle, Circle, Periodic, Unknown, Term, EmpiricalMoves)
 """Specifications that stand inside others."""
 
 
