@@ -6,10 +6,11 @@ from typing import Any
 from shoal.checks.baselines import Own, given, lacks_social, move_ladder
 from shoal.checks.candidates import Candidate
 from shoal.checks.matching import common, with_passive
-from shoal.checks.zones import social_reading
+from shoal.checks.zones import HEADING, social_reading
 from shoal.errors import InputError
 from shoal.moves import Decisions
 from shoal.posterior import Model
+from shoal.tracks.splitting import listed
 
 
 def entrants(
@@ -26,12 +27,9 @@ def entrants(
             social = _social(tracks, both, single)
             readings.append(("zones (Couzin)", social))
         except InputError as error:
-            missing = f"Zones and alignment are left out: {error}."
+            missing = f"{_rules(both[0])} ({error})."
     elif lacks_social(both[0].space):
-        missing = (
-            "Zones, and alignment where headings of neighbours are no feature, are left out: give "
-            "tracks= to have them."
-        )
+        missing = f"{_rules(both[0])}; give tracks= to read them."
     shared = tuple(
         common(part, [(name, own[place]) for name, own in readings])
         for place, part in enumerate(both[:1] if single else both)
@@ -49,6 +47,14 @@ def entrants(
             "read them."
         )
     return (shared[0] if single else shared), candidates, tuple(remarks)
+
+
+def _rules(like: Decisions) -> str:
+    """Which rules need features that these states lack."""
+    names = ["zones (Couzin)"]
+    if HEADING not in like.space.names:
+        names.append("alignment (Vicsek)")
+    return f"Not compared, since the states lack the features: {listed(names)}"
 
 
 def check_name(name: str, others: Sequence[Candidate]) -> None:
