@@ -12,7 +12,7 @@ from shoal.posterior.decision_fit import DecisionFit
 from shoal.posterior.preferences import preferences
 from shoal.states import Axis, TurningAngle
 
-SHOWN = 0.98
+SHOWN = 0.95
 """The share of decisions that the rings of a map hold at least."""
 
 

@@ -124,12 +124,29 @@ MOVES = (
 )
 
 
-def caveat(passive: str) -> str:
+TURNS = {
+    "cauchy": "wrapped Cauchy turns, half of them smaller than {0:.3g}°",
+    "normals": "turns from two normal distributions, the narrow one with an sd of {0:.3g}°",
+    "von-mises": "von Mises turns with an sd of {0:.3g}°",
+}
+
+
+def passive_words(fit: DecisionFit) -> str:
+    """What an animal would do without preferences."""
+    moves: Any = fit.passive
+    known = isinstance(moves.turn, str) and isinstance(moves.spread, int | float)
+    turns = TURNS[moves.turn].format(moves.spread) if known else "several given turns"
+    if not moves.steps:
+        return turns
+    return f"{turns}, and {moves.step} steps that follow the step before"
+
+
+def caveat(fit: DecisionFit) -> str:
     """What to know before the sentences are read."""
     return (
         "An animal's own move is judged, with all others as it saw them. What it prefers is told "
-        f"against what it would do without preferences ({passive}); other passive moves give other "
-        "costs. Intervals in these sentences hold all together with probability 95 % where the "
-        "model is right. They take decisions as independent: animals of one group, and successive "
-        "moves, are less so, and intervals may then be too short."
+        f"against what it would do without preferences ({passive_words(fit)}); other passive moves "
+        "give other costs. Intervals in these sentences hold all together with probability "
+        "95 % where the model is right. They take decisions as independent: animals of one "
+        "group, and successive moves, are less so, and intervals may then be too short."
     )

@@ -142,7 +142,7 @@ class Report:
 
     def _caveat(self) -> str:
         if isinstance(self.fit, DecisionFit):
-            return decided.caveat(short(self.fit.passive))
+            return decided.caveat(self.fit)
         return (
             "A low cost-to-go marks states that animals steer towards, given what they would do "
             f"without preferences ({short(self.fit.passive)}); other passive dynamics give other "
