@@ -83,6 +83,11 @@ class DecisionFit(Fit):
         """No state: every decision could have been another."""
         return xr.zeros_like(self.arrivals, dtype=bool)
 
+    def __repr__(self) -> str:
+        return (
+            super().__repr__().replace("Fit(", "DecisionFit(").replace("transitions", "decisions")
+        )
+
     def loo(self) -> LooScore:
         """Not there yet."""
         raise InputError("leave-one-out scores are of transitions: score decisions held out")

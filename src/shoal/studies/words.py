@@ -306,6 +306,17 @@ def moves_of(words: str, others: str, candidates: int, persistence: bool) -> Tur
     return Turns(**given)
 
 
+def words_of_moves(moves: Turns) -> dict[str, Any]:
+    """The choices that give such moves."""
+    shapes = [moves.turn, moves.step] if isinstance(moves, Steps) else [moves.turn]
+    return {
+        "moves": ":".join(["steps" if moves.steps else "turns", *shapes]),
+        "others": getattr(moves, "others", "auto"),
+        "candidates": int(moves.candidates),
+        "persistence": moves.persistence != 0,
+    }
+
+
 def basis_of(words: str) -> Any:
     """A basis such as ``smooth``, ``flat``, ``identity``, ``bisquare:2`` or ``fourier:6``.
 
