@@ -177,6 +177,12 @@ class FitRun(Reading):
                 s.others, report,
             ).choose(moves, told)  # fmt: skip
 
+    def _angle_bins(self, features: int) -> int:
+        """Half as many where three or more features are decided on: states are many then."""
+        known = self.__dict__.get("_moves")
+        decides = self.settings.maybe_decisions if known is None else known[0] is not None
+        return 18 if decides and features >= 3 else super()._angle_bins(features)
+
     def _quickly(self, data: Decisions) -> Fit:
         """A fit by which candidates are judged: the one that was asked for, where it is quick."""
         model = Model(data.space, data.moves, basis_of(self.settings.basis))
