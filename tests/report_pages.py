@@ -65,6 +65,16 @@ def learned(tracks, *parts, sd=40.0):
     return model.fit(counts, method="laplace", chains=2, draws=100, seed=1, progress=False)
 
 
+def decided():
+    """A quick fit of what animals decided."""
+    space = shoal.StateSpace(
+        shoal.Distance(np.linspace(0, 0.2, 5), unit="m", beyond=True), shoal.Bearing(bins=8)
+    )
+    read = shoal.decisions(herd(3, 6, 91, "fish"), space, shoal.Steps())
+    model = shoal.Model(space, shoal.Steps(), shoal.Smooth(order=2, interactions=1))
+    return model.fit(read, "laplace", chains=2, draws=100, seed=1, progress=False)
+
+
 def local(bins=12):
     return shoal.LocalMisalignment(bins=bins)
 

@@ -7,7 +7,19 @@ import numpy as np
 import pytest
 
 import shoal
-from report_pages import TARGET, browsed, fish, ink, learned, local, picture, sheep, until
+from report_pages import (
+    TARGET,
+    browsed,
+    decided,
+    fish,
+    herd,
+    ink,
+    learned,
+    local,
+    picture,
+    sheep,
+    until,
+)
 
 LARGEST = 8_000_000
 
@@ -24,6 +36,7 @@ def pages(tmp_path_factory):
         "map": (learned(fish(), local(18), shoal.TargetMisalignment(TARGET, bins=18)), fish(), 0),
         "three": (learned(fish(), local(), target, far), fish(), 0),
         "sheep": (learned(sheep(), local(), dog), sheep(), 0),
+        "moves": (decided(), herd(3, 6, 91, "fish"), 0),
     }
     return {
         name: (
@@ -41,7 +54,7 @@ def opened(page, path):
     page.wait_for_selector("#replay-words:not(:empty)")
 
 
-@pytest.mark.parametrize("name", ["line", "map", "three", "sheep"])
+@pytest.mark.parametrize("name", ["line", "map", "three", "sheep", "moves"])
 @pytest.mark.parametrize("width", [1280, 390])
 def test_a_page_opens_offline_without_an_error_at_any_width(browser, pages, name, width):
     path, _ = pages[name]
@@ -185,6 +198,33 @@ def test_three_axes_have_sliders_and_any_two_can_be_shown(browser, pages):
         assert page.locator("#axis-controls input[type=range]").get_attribute("data-axis") == "1"
         page.check("input[name=what][value=state_cost]")
         assert "state cost" in page.text_content("#readout")
+        assert page.wrong == []
+
+
+def test_the_map_around_an_animal_and_its_moves_are_told_by_keyboard(browser, pages):
+    path, fit = pages["moves"]
+    with browsed(browser) as page:
+        opened(page, path)
+        assert ink(page, "#around-0-mean") > 20 and ink(page, "#around-0-sd") > 20
+        page.focus("#around-0-mean")
+        page.keyboard.press("ArrowUp")
+        page.keyboard.press("ArrowLeft")
+        angle = fit.model.space.axes[1].centres[5]
+        assert angle == 45.0  # one bin to the left of straight ahead
+        assert "their nearest neighbour, 45° to the left, " in page.text_content("#around-words")
+        page.focus("#replay-observed")
+        for _ in range(6):
+            page.keyboard.press("ArrowRight")
+        assert ink(page, "#replay-moves") > 5
+        said = page.text_content("#replay-words")
+        assert "Its chances: left " in said and "(without preferences " in said
+        shown = page.evaluate(
+            """() => {
+                const r = shoal.page.replay, found = r.fan.at(r.decision());
+                return found.moves.map((m) => [m.chance, m.passive]);
+            }"""
+        )
+        np.testing.assert_allclose(np.sum(shown, axis=0), 1.0, atol=0.02)
         assert page.wrong == []
 
 

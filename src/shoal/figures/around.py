@@ -52,6 +52,9 @@ def around_figure(found: Around) -> Figure:
         if found.sd is not None:
             pale = "pale: the 95 % interval holds 0"
             handles.append(Patch(facecolor="#e8d8c0", alpha=FADED, label=pale))
+        if found.left_out > 0:
+            words = f"{found.left_out:.1%} of decisions are farther away"
+            handles.append(Patch(facecolor="none", label=words))
         if found.apart:
             handles.append(Patch(facecolor="none", label="rings are not compared with each other"))
         figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
@@ -64,6 +67,11 @@ def ring_edges(axis: Axis | None) -> Float[np.ndarray, " edges"]:
         return np.array([0.55, 1.0])
     low = axis.centres[0] - axis.widths[0] / 2
     return np.asarray(np.concatenate([[low], low + np.cumsum(axis.widths)]))
+
+
+def shown_edges(found: Around) -> Float[np.ndarray, " edges"]:
+    """Of the rings that a map has."""
+    return ring_edges(found.distance)[: len(found.mean) + 1]
 
 
 def sectors(axis: Axis) -> list[tuple[int, float, float]]:
@@ -100,7 +108,7 @@ def _cells(
     colours: Any,
     norm: Any,
 ) -> Any:
-    edges = ring_edges(found.distance)
+    edges = shown_edges(found)
     wedges, faces = [], []
     for ring in range(len(edges) - 1):
         for which, low, high in sectors(found.angle):
@@ -122,13 +130,16 @@ def _cells(
 
 def _furniture(axes: Axes, found: Around) -> None:
     """The animal, rings with their distances, and the four sides."""
-    edges = ring_edges(found.distance)
+    edges = shown_edges(found)
     last = float(edges[-1])
     axes.set_aspect("equal")
     axes.set_axis_off()
     axes.set_xlim(-1.18 * last, 1.18 * last)
     axes.set_ylim(-1.18 * last, 1.18 * last)
-    for angle, word in ((0, "ahead"), (90, "left"), (180, "behind"), (-90, "right")):
+    words = ("ahead", "left", "behind", "right")
+    if not found.thing:  # a direction that others head in
+        words = ("as they head", "they head left", "opposed", "they head right")
+    for angle, word in zip((0, 90, 180, -90), words, strict=True):
         turned = np.deg2rad(on_page(angle))
         axes.text(1.1 * last * np.cos(turned), 1.1 * last * np.sin(turned), word,
                   ha="center", va="center", rotation=angle if abs(angle) == 90 else 0)  # fmt: skip
@@ -142,12 +153,13 @@ def _furniture(axes: Axes, found: Around) -> None:
         axes.add_patch(
             mpl.patches.Circle((0, 0), radius, fill=False, color=INK, alpha=0.4, linewidth=0.6)
         )
-        beyond = getattr(found.distance, "beyond", False) and radius == last
+        whole = len(found.mean) == found.distance.size
+        beyond = getattr(found.distance, "beyond", False) and whole and radius == last
         side = np.deg2rad(on_page(-45))
         axes.text(radius * np.cos(side), radius * np.sin(side),
                   f"{radius:.4g}{unit}{' and more' if beyond else ''}", fontsize=8,
                   ha="center", va="center",
-                  bbox={"facecolor": "white", "alpha": 0.8, "pad": 1, "edgecolor": "none"})  # fmt: skip
+                  bbox={"facecolor": "white", "alpha": 0.8, "pad": 1, "lw": 0})  # fmt: skip
 
 
 def _rings(edges: Float[np.ndarray, " edges"]) -> list[float]:

@@ -6,26 +6,54 @@ from jaxtyping import Int
 from matplotlib.figure import Figure
 
 from shoal.basis import Flat
+from shoal.figures.around import around_figure
 from shoal.figures.lines import Curve, Panel, cost_lines, marginal_lines
 from shoal.figures.maps import CostMap, cost_map
-from shoal.posterior import Fit
+from shoal.posterior import DecisionFit, Fit
 from shoal.posterior.along import SAMPLING, interval, marginal
+from shoal.posterior.around import around
+from shoal.posterior.preferences import preferences
 
 LABELS = {
     "cost_to_go": "cost-to-go $v$ (nats)",
     "state_cost": "state cost $r$ (nats per step)",
 }
+DECIDED = "cost-to-go of decided states $q$ (nats)"
 
 
 def fit_figures(fit: Fit) -> dict[str, Figure]:
     """All figures of a fit by name, for files beside each other; none where it has no costs."""
     if isinstance(fit.model.basis, Flat):
         return {}
+    if isinstance(fit, DecisionFit):
+        return decided_figures(fit)
     drawn = {}
     if len(fit.model.space.axes) <= 2:
         drawn = {what.replace("_", "-"): cost_figure(fit, what) for what in LABELS}
     if len(fit.model.space.axes) > 1:
         drawn |= {"marginals": marginal_figure(fit), "effects": effect_figure(fit)}
+    return drawn
+
+
+def decided_figures(fit: DecisionFit) -> dict[str, Figure]:
+    """Those of a fit to decisions: costs along axes, others equal, and maps around an animal."""
+    space = fit.model.space
+    parts = []
+    for part in preferences(fit, [(n,) for n in range(len(space.axes))]):
+        axis = space.axes[part.axes[0]]
+        if np.unique(part.compared()[part.known]).size > 1:
+            continue  # no move leads from one of its bins to another
+        draws = part.centred()
+        draws = draws - np.nanmin(draws.mean(axis=0))
+        lower, upper = np.quantile(draws, (0.025, 0.975), axis=0)
+        label = "most probable" if fit.method == "map" else fit.method
+        curve = Curve(label, draws.mean(axis=0), lower, upper)
+        parts.append((axis, Panel(axis.name.replace("_", " "), [curve]), part.arrivals))
+    drawn = {"cost-to-go": marginal_lines(parts, DECIDED)} if parts else {}
+    maps = around(fit)
+    for number, found in enumerate(maps):
+        name = "around" if len(maps) == 1 else f"around-{found.angle.name.replace('_', '-')}"
+        drawn[name if name not in drawn else f"{name}-{number}"] = around_figure(found)
     return drawn
 
 

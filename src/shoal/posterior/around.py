@@ -12,6 +12,9 @@ from shoal.posterior.decision_fit import DecisionFit
 from shoal.posterior.preferences import preferences
 from shoal.states import Axis, TurningAngle
 
+SHOWN = 0.95
+"""The share of decisions that the rings of a map hold at least."""
+
 
 @dataclass(frozen=True, eq=False)
 class Around:
@@ -36,6 +39,8 @@ class Around:
         Ends of its 95 % interval.
     arrivals
         How often animals decided for each cell.
+    left_out
+        The share of decisions beyond the last ring: a few far ones would fill most of the map.
     apart
         Whether rings cannot be compared with each other, since no move leads between distances.
     """
@@ -50,6 +55,7 @@ class Around:
     upper: Float[np.ndarray, "rings angles"] | None
     arrivals: Int[np.ndarray, "rings angles"]
     apart: bool
+    left_out: float = 0.0
 
 
 def around(fit: DecisionFit) -> list[Around]:
@@ -76,6 +82,9 @@ def _map(fit: DecisionFit, term: tuple[int, ...]) -> Around:
     words = words_of(space, term[-1])
     assert isinstance(words, AngleWords)
     several = len(draws) > 1
+    held = np.cumsum(part.arrivals.reshape(shape).sum(axis=1)) / part.arrivals.sum()
+    rings = int(np.searchsorted(held, SHOWN)) + 1
+    draws = draws[:, :rings]
     ends = np.quantile(draws, (0.025, 0.975), axis=0) if several else (None, None)
     return Around(
         words.thing,
@@ -86,6 +95,7 @@ def _map(fit: DecisionFit, term: tuple[int, ...]) -> Around:
         draws.std(axis=0, ddof=1) if several else None,
         ends[0],
         ends[1],
-        part.arrivals.reshape(shape),
+        part.arrivals.reshape(shape)[:rings],
         bool(groups.max() > 0),
+        float(1 - held[rings - 1]),
     )

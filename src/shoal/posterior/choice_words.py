@@ -84,7 +84,9 @@ class ScaleWords:
     thing: str = ""
 
 
-def words_of(space: StateSpace, place: int) -> AngleWords | ScaleWords:
+def words_of(  # noqa: PLR0911  (one for each kind)
+    space: StateSpace, place: int
+) -> AngleWords | ScaleWords:
     """The words of one feature; features of one's own are called by their names."""
     part: Any = space.parts[place]
     axis = space.axes[place]

@@ -85,8 +85,10 @@ def statements(fit: DecisionFit) -> list[Statement]:
     singles = preferences(fit, [(place,) for place in range(count)])
     asked: list[_Question] = []
     for place, (part, word) in enumerate(zip(singles, words, strict=True)):
-        ask = _angle_question if isinstance(word, AngleWords) else _scale_question
-        asked.append(ask(fit, place, part, word))  # type: ignore[operator]
+        if isinstance(word, AngleWords):
+            asked.append(_angle_question(fit, place, part, word))
+        else:
+            asked.append(_scale_question(fit, place, part, word))
     for distance, angle in places_around(fit):
         asked.append(_turning_question(fit, distance, angle))
     bands = _bands([question.part.summed(question.weights) for question in asked])
@@ -132,9 +134,7 @@ def _zones(axis: Axis, known: Bool[np.ndarray, " bins"]) -> Float[np.ndarray, "3
         return np.asarray(inside / inside.sum(axis=1, keepdims=True))
 
 
-def _angle_question(
-    fit: DecisionFit, place: int, part: Preference, words: AngleWords
-) -> _Question:
+def _angle_question(fit: DecisionFit, place: int, part: Preference, words: AngleWords) -> _Question:
     near, middle, far = _zones(fit.model.space.axes[place], part.known)
     each = np.stack([middle - near, far - near, far - middle])
     told = np.isfinite(each).all(axis=1)
@@ -178,9 +178,7 @@ def _thirds(counts: Int[np.ndarray, " bins"]) -> list[Int[np.ndarray, " own"]]:
     return [np.flatnonzero(there & (share > n / 3) & (share <= (n + 1) / 3)) for n in range(3)]
 
 
-def _scale_question(
-    fit: DecisionFit, place: int, part: Preference, words: ScaleWords
-) -> _Question:
+def _scale_question(fit: DecisionFit, place: int, part: Preference, words: ScaleWords) -> _Question:
     axis, name = fit.model.space.axes[place], fit.model.space.names[place]
     known = np.flatnonzero(part.known)
     one, other = np.triu_indices(known.size, 1)
@@ -282,7 +280,7 @@ def _where(
 def _ends_against(
     fit: DecisionFit, words: ScaleWords, axis: Axis, pair: tuple[Any, Any], band: Band, at: int
 ) -> str:
-    low, high = (words.ends.format(range_words(axis, bins[0], bins[-1])) for bins in pair)
+    low, high = (words.ends.format(range_words(axis, int(bins[0]), int(bins[-1]))) for bins in pair)
     return _against(fit, low, high, band, at)
 
 
@@ -389,9 +387,7 @@ def _percent(difference: float) -> str:
     return f"{share:.0f}" if 1 <= share <= 99 else ("> 99" if share > 99 else "< 1")
 
 
-def _unknown(
-    fit: DecisionFit, words: AngleWords | ScaleWords, axes: tuple[str, ...]
-) -> Statement:
+def _unknown(fit: DecisionFit, words: AngleWords | ScaleWords, axes: tuple[str, ...]) -> Statement:
     """Where no decision compares anything of a feature."""
     because = "no turn changes it" if not fit.model.passive.steps else "no decisions compare it"
     sentence = f"Nothing can be known of a preference for {words.about}: {because}."

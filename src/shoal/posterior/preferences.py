@@ -8,8 +8,8 @@ every line that no move can leave,
     q(x) ≈ Σ_t f_t(x) + level(line of x),
 
 by least squares with the arrivals as weights. The f_t are linear in q: the same matrix gives them
-for every draw. Not all differences of f_t can be told. Those that can do not change with the levels,
-and are known from the matrix of the least squares (they lie in its row space).
+for every draw. Not all differences of f_t can be told. Those that can do not
+change with the levels; they lie in the row space of the matrix of the least squares.
 """
 
 from collections.abc import Sequence
@@ -147,9 +147,7 @@ def preferences(fit: DecisionFit, terms: Sequence[tuple[int, ...]]) -> tuple[Pre
     return tuple(parts)
 
 
-def _counted(
-    arrivals: Int[np.ndarray, "*grid"], axes: tuple[int, ...]
-) -> Int[np.ndarray, "*own"]:
+def _counted(arrivals: Int[np.ndarray, "*grid"], axes: tuple[int, ...]) -> Int[np.ndarray, "*own"]:
     """Arrivals in the cells of some axes, in their order."""
     others = tuple(n for n in range(arrivals.ndim) if n not in axes)
     summed = arrivals.sum(axis=others)

@@ -86,6 +86,7 @@ def _map(found: Around, names: Sequence[str]) -> dict[str, Any]:
         "thing": found.thing,
         "about": found.about,
         "apart": found.apart,
+        "left_out": found.left_out,
         "distance": None if distance is None else names.index(distance.name),
         "angle": names.index(angle.name),
         "folded": isinstance(angle, Folded),
@@ -96,8 +97,8 @@ def _map(found: Around, names: Sequence[str]) -> dict[str, Any]:
 
 COSTS = (
     "The cost-to-go q of a decided state tells how much an animal avoids it: of two moves that are "
-    "equally likely without preferences, the one to a state that costs 1 nat less is made 2.7 times "
-    "as often. The lowest mean is 0. Hatched or grey: states nobody decided for."
+    "equally likely without preferences, the one to a state that costs 1 nat less is made 2.7 "
+    "times as often. The lowest mean is 0. Hatched or grey: states nobody decided for."
 )
 LEVELS = (
     "A turn moves all angles together and changes no distance. States that no turn leads between "
@@ -123,12 +124,29 @@ MOVES = (
 )
 
 
-def caveat(passive: str) -> str:
+TURNS = {
+    "cauchy": "wrapped Cauchy turns, half of them smaller than {0:.3g}°",
+    "normals": "turns from two normal distributions, the narrow one with an sd of {0:.3g}°",
+    "von-mises": "von Mises turns with an sd of {0:.3g}°",
+}
+
+
+def passive_words(fit: DecisionFit) -> str:
+    """What an animal would do without preferences."""
+    moves: Any = fit.passive
+    known = isinstance(moves.turn, str) and isinstance(moves.spread, int | float)
+    turns = TURNS[moves.turn].format(moves.spread) if known else "several given turns"
+    if not moves.steps:
+        return turns
+    return f"{turns}, and {moves.step} steps that follow the step before"
+
+
+def caveat(fit: DecisionFit) -> str:
     """What to know before the sentences are read."""
     return (
         "An animal's own move is judged, with all others as it saw them. What it prefers is told "
-        f"against what it would do without preferences ({passive}); other passive moves give other "
-        "costs. Intervals in these sentences hold all together with probability 95 % where the "
-        "model is right. They take decisions as independent: animals of one group, and successive "
-        "moves, are less so, and intervals may then be too short."
+        f"against what it would do without preferences ({passive_words(fit)}); other passive moves "
+        "give other costs. Intervals in these sentences hold all together with probability "
+        "95 % where the model is right. They take decisions as independent: animals of one "
+        "group, and successive moves, are less so, and intervals may then be too short."
     )

@@ -11,7 +11,7 @@ from shoal.posterior.along import marginal
 from shoal.posterior.choice_words import bin_words
 from shoal.posterior.effects import Effects
 from shoal.report.decided import choices_in_words
-from shoal.states import Axis, Circular, Folded, Numbered
+from shoal.states import Axis, Circular, Numbered
 
 SURE = 0.95
 """The probability from which on one axis is said to matter more than another."""

@@ -168,7 +168,7 @@ class Stage:
                 "tracker_headings": given.tracker_headings,
             }
         found = [fans_of(fit, tracks, every, **reading) for tracks, every in self.whole]
-        return [fan and fan.contents(BYTES // len(found)) for fan in found]
+        return [None if fan is None else fan.contents(BYTES // len(found)) for fan in found]
 
     def contents(self) -> dict[str, Any]:
         """Everything that the page replays."""

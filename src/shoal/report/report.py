@@ -16,6 +16,7 @@ from shoal.report.headline import headline
 from shoal.report.policies import policy_of
 from shoal.report.replay import Movement, Stage
 from shoal.report.sections import Section, bullets, paragraph, table
+from shoal.states import Circular, Folded
 from shoal.states.scene import Feature
 from shoal.version import __version__
 
@@ -78,7 +79,7 @@ class Report:
 
     def html(self, *, served: bool = False) -> str:
         """The page, with its numbers inside, or one that asks the explorer's server for them."""
-        title = f"What {self.who} want"
+        title = f"What {self.who} {'choose' if isinstance(self.fit, DecisionFit) else 'want'}"
         return page_html(title, self.fit, self.parts(served), None if served else self.contents)
 
     def parts(self, served: bool = False) -> list[Section]:
@@ -141,7 +142,7 @@ class Report:
 
     def _caveat(self) -> str:
         if isinstance(self.fit, DecisionFit):
-            return decided.caveat(short(self.fit.passive))
+            return decided.caveat(self.fit)
         return (
             "A low cost-to-go marks states that animals steer towards, given what they would do "
             f"without preferences ({short(self.fit.passive)}); other passive dynamics give other "
@@ -150,13 +151,15 @@ class Report:
         )
 
     def _replay(self, replay: dict[str, Any]) -> str:
-        names = [axis.name.replace("_", " ") for axis in self.fit.model.space.axes]
+        axes = [axis for axis in self.fit.model.space.axes if isinstance(axis, Circular | Folded)]
+        names = [axis.name.replace("_", " ") for axis in axes]
+        rays = f", dashed rays point where its perceived angles ({', '.join(names)}) point"
         lag = (
             f" A frame is shown for every {self.fit.lag} of the tracks." if self.fit.lag > 1 else ""
         )
         words = (
-            "The followed animal is ringed: its solid ray is its heading, dashed rays point where "
-            f"its perceived angles ({', '.join(names)}) point. Click an animal to follow it.{lag}"
+            f"The followed animal is ringed: its solid ray is its heading{rays if names else ''}. "
+            f"Click an animal to follow it.{lag}"
         )
         left = paragraph(f"{replay['omitted']}.", "note") if replay["omitted"] else ""
         page = asset("replay.html")

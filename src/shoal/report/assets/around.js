@@ -6,7 +6,7 @@ shoal.Dial = class {
     Object.assign(this, { page, map, canvas, options, marks: [] });
     this.angle = page.axes[map.angle];
     this.distance = map.distance === null ? null : page.axes[map.distance];
-    this.edges = this.distance ? this.distance.edges : [0.55, 1];
+    this.edges = this.distance ? this.distance.edges.slice(0, map.arrivals.shape[0] + 1) : [0.55, 1];
     this.cursor = [0, Math.floor(this.angle.centres.length / 2)];
     canvas.setAttribute("tabindex", "0");
     canvas.setAttribute("role", "application");
@@ -46,8 +46,8 @@ shoal.Dial = class {
   }
   side(n) {
     const angle = this.angle.centres[n], size = Math.abs(angle), way = this.map.folded ? "" : angle > 0 ? " to the left" : " to the right";
-    if (size < 1e-9) return this.map.thing ? "straight ahead" : "in the own heading";
-    return Math.abs(size - 180) < 1e-9 ? "straight behind" : `${shoal.number(size)}°${way}`;
+    if (size < 1e-9) return this.map.thing ? "straight ahead" : "as the own";
+    return Math.abs(size - 180) < 1e-9 ? (this.map.thing ? "straight behind" : "opposed") : `${shoal.number(size)}°${way}`;
   }
   words([ring, n]) {
     const at = ring * this.angle.centres.length + n, count = this.map.arrivals[at];
@@ -103,8 +103,9 @@ shoal.Dial = class {
   furniture(pen, last) {
     pen.fillStyle = shoal.colour("ink"); pen.textAlign = "center"; pen.textBaseline = "middle";
     const r = last * this.scale;
-    pen.fillText("ahead", this.x, this.y - r - 11); pen.fillText("behind", this.x, this.y + r + 11);
-    for (const [word, side] of [["left", -1], ["right", 1]]) { pen.save(); pen.translate(this.x + side * (r + 11), this.y); pen.rotate((side * Math.PI) / 2); pen.fillText(word, 0, 0); pen.restore(); }
+    const [up, down, left, right] = this.map.thing ? ["ahead", "behind", "left", "right"] : ["as they head", "opposed", "they head left", "they head right"];
+    pen.fillText(up, this.x, this.y - r - 11); pen.fillText(down, this.x, this.y + r + 11);
+    for (const [word, side] of [[left, -1], [right, 1]]) { pen.save(); pen.translate(this.x + side * (r + 11), this.y); pen.rotate((side * Math.PI) / 2); pen.fillText(word, 0, 0); pen.restore(); }
     if (this.distance) {
       let before = Infinity;
       for (let n = this.edges.length - 1; n > 0; n--) {
@@ -141,7 +142,8 @@ shoal.aroundPart = (page, contents) => {
   page.around.forEach((map, number) => {
     const pair = shoal.make("div", { class: "pair" });
     for (const name of map.sd ? ["mean", "sd"] : ["mean"]) {
-      const title = name === "mean" ? `Preference for ${map.about}` : "Posterior standard deviation";
+      const far = map.left_out > 0 ? `; ${shoal.number(100 * map.left_out, 2)} % of decisions are farther away` : "";
+      const title = name === "mean" ? `Preference for ${map.about}${far}` : "Posterior standard deviation";
       const canvas = shoal.make("canvas", { id: `around-${number}-${name}` });
       pair.append(shoal.make("figure", {}, canvas, shoal.make("figcaption", {}, title)));
       const dial = new shoal.Dial(page, map, canvas, { name, title, say: (text) => { said.textContent = text; } });

@@ -8,11 +8,6 @@ shoal.Fan = class {
     this.rows = new Map();
     const animal = read("animal"), frame = read("frame");
     for (let n = 0; n < animal.length; n++) this.rows.set(frame[n] * animals + animal[n], n);
-    this.reach = 1;
-    if (this.steps) {  // nearly all moves that were made fit in
-      const made = []; for (let n = 0; n < animal.length; n++) made.push(this.made[2 * n + 1]);
-      made.sort((a, b) => a - b); this.reach = made[Math.floor(0.98 * (made.length - 1))] || 1;
-    }
   }
   /* Turn, length, chance with costs and without, of every move; null where no decision is known. */
   at(row) {
@@ -32,10 +27,12 @@ shoal.Fan = class {
     const found = this.at(row);
     pen.textAlign = "center"; pen.textBaseline = "middle";
     if (!found) { pen.fillStyle = shoal.colour("soft"); pen.fillText("no decision in this frame", x, y); return; }
-    const scale = (size / 2 - 26) / this.reach, most = Math.max(...found.moves.map((m) => Math.max(m.chance, m.passive)));
+    const lengths = found.moves.map((m) => m.step).sort((a, b) => a - b);  // most moves fit in
+    const reach = this.steps ? Math.max(found.made.step, lengths[Math.floor(0.85 * lengths.length)]) : 1;
+    const scale = (size / 2 - 26) / reach, most = Math.max(...found.moves.map((m) => Math.max(m.chance, m.passive)));
     const place = ({ turn, step }) => { const a = ((90 + turn) * Math.PI) / 180, r = Math.min(step * scale, size / 2 - 14); return [x + r * Math.cos(a), y - r * Math.sin(a)]; };
     pen.strokeStyle = shoal.colour("line"); pen.lineWidth = 1;
-    if (this.steps) for (const tick of shoal.ticks(0, this.reach, 3)) if (tick > 0) {
+    if (this.steps) for (const tick of shoal.ticks(0, reach, 3)) if (tick > 0) {
       pen.beginPath(); pen.arc(x, y, tick * scale, 0, 2 * Math.PI); pen.stroke();
       pen.fillStyle = shoal.colour("soft"); pen.fillText(`${shoal.number(tick)} ${unit || ""}`.trim(), x, y + tick * scale + (tick * scale > size / 2 - 20 ? -8 : 8));
     }

@@ -35,6 +35,7 @@ shoal.Replay = class {
     this.panels = [read(group.observed), read(group.simulated)];
     this.fan = group.fans ? new shoal.Fan(group.fans, group.members.length) : null;
     this.node("moves-figure").hidden = !this.fan;
+    this.node("moves-figure").parentNode.classList.toggle("four", Boolean(this.fan));
     this.frames = Math.max(...this.panels.map((p) => (p ? p.places.shape[0] : 0)));
     this.animals = group.members.length;
     const animal = this.node("animal");
@@ -255,7 +256,7 @@ shoal.Replay = class {
     const page = this.page, map = page.around.find((one) => one.thing);
     if (!this.dial) {
       this.dial = new shoal.Dial(page, map, this.node("state"), { name: "mean", title: `Preference for ${map.about}`, tallest: 300, say: (text) => { this.node("words").textContent = text; } });
-      this.node("state-words").textContent = `Where the followed animal has ${map.thing}: circle observed, square simulated`;
+      this.node("state-words").textContent = `Where the followed animal has ${map.thing.replace("their", "its")}: circle observed, square simulated`;
       this.dial.marks = [(pen, place) => this.panels.forEach((panel, n) => {
         if (!panel || this.frame >= panel.places.shape[0]) return;
         const each = panel.values.shape[1] * panel.values.shape[2], at = this.frame * this.animals + this.followed;
