@@ -56,14 +56,15 @@ def _paths(files):
         yield from _paths(value) if isinstance(value, dict) else [value]
 
 
-READ = ("tracks", "notes", "fixes", "dropped", "transitions", "distinct_transitions", "states")
+READ = ("tracks", "notes", "fixes", "dropped", "decisions", "transitions", "distinct_transitions")
+READ = (*READ, "states")
 
 
 def test_a_fit_is_one_document(fitted):
     folder, said = fitted
     found = documented(
-        said, *READ, "lag", "passive", "basis", "discount", "method", "chains", "draws", "seed",
-        "learned", "effects", "cheapest_state", "diagnostics", "files",
+        said, "as", *READ, "lag", "moves", "passive", "basis", "discount", "method", "chains",
+        "draws", "seed", "learned", "effects", "cheapest_state", "diagnostics", "files",
     )  # fmt: skip
     assert found["command"] == "fit" and found["tracks"] == str(folder / "fish.csv")
     assert found["transitions"] == 2 * 6 * 58 and found["dropped"]["no heading"] == 12
@@ -84,7 +85,15 @@ def test_a_check_answers_by_its_status_too(fitted, monkeypatch):
     folder, _ = fitted
     said = spoken("check", folder / "f.nc", "--json")
     found = documented(
-        said, "fit", "method", "chains", "draws", "states", "transitions", "diagnostics"
+        said,
+        "fit",
+        "method",
+        "chains",
+        "draws",
+        "states",
+        "decisions",
+        "transitions",
+        "diagnostics",
     )
     assert said.status == 0 and found["diagnostics"]["trusted"]
     monkeypatch.setattr("shoal.posterior.diagnostics.PARETO_K", -1.0)

@@ -2,6 +2,7 @@
 
 import sys
 import tomllib
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -128,7 +129,7 @@ def test_every_feature_can_be_asked_for_by_word(state, story):
     _, path, _ = story
     target = "1.5,0.5" if "target" in state else ""
     chosen = FitSettings(tracks=str(path), state=state, target=target, arena="-3,-3,5,5")
-    run = FitRun(chosen, False)
+    run = FitRun(replace(chosen, as_="transitions"), False)
     assert [part.split(":")[0] for part in state.split(",")] == [
         WORDS.get(name, name.replace("_", "-")) for name in run.space.names
     ]

@@ -20,6 +20,7 @@ from shoal.cli.options import (
 from shoal.errors import InputError
 from shoal.studies.fitting import FitSettings
 from shoal.studies.reading import ReadingSettings
+from shoal.studies.settings import key_of
 
 OPTIONS = STATES | READING
 
@@ -76,7 +77,7 @@ def test_help_lists_every_option_with_its_words():
         assert "A file, a folder, or a pattern in quotes." in text
         assert "--reading" not in text
     for field in fields(FitSettings):
-        assert field.name.replace("_", "-") in helped(app, "fit")
+        assert key_of(field) in helped(app, "fit")
 
 
 def test_what_decides_most_is_listed_first():

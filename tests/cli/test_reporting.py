@@ -24,7 +24,8 @@ def fitted(tmp_path_factory):
     tracks = drifting(1, frames=60)
     path = tracks.to_csv(folder / "fish.csv")
     learned(shoal.read_tracks(path), local()).save(folder / "fit.nc")
-    (folder / "fit.toml").write_text(FitSettings(tracks=str(path), state="local:bins=12").toml())
+    choices = FitSettings(tracks=str(path), state="local:bins=12", every=1, as_="transitions")
+    (folder / "fit.toml").write_text(choices.toml())
     return folder
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from shoal.errors import InputError
 from shoal.figures.fits import LABELS, cost_figure
 from shoal.figures.style import STYLE
-from shoal.posterior import Fit
+from shoal.posterior import DecisionFit, Fit
 from shoal.posterior.fit import without_level
 from shoal.posterior.single import costs_under, one_draw
 from shoal.report import Report
@@ -80,7 +80,7 @@ class Workbench:
         fit: Fit = self.chosen(which, draw)  # type: ignore[attr-defined]
         discount = float(fit.model.discount) if discount is None else discount
         found: dict[str, Any] = {}
-        for what, draws in zip(COSTS, costs_under(fit, discount), strict=True):
+        for what, draws in _costs(fit, discount).items():
             title, letter, unit = COSTS[what]
             found[what] = {"title": title, "letter": letter, "unit": unit}
             found[what]["mean"] = packed(draws.mean(axis=0))
@@ -95,6 +95,8 @@ class Workbench:
         fit: Fit = self.chosen(which, draw)  # type: ignore[attr-defined]
         if not 0 <= state < fit.model.space.size:
             raise InputError(f"there are states 0 to {fit.model.space.size - 1}, got {state}")
+        if isinstance(fit, DecisionFit):
+            raise InputError("animals choose among moves here: the replay shows their chances")
         passive = np.maximum(np.asarray(fit.operator.row(jnp.asarray(state))).ravel(), 0.0)
         v = fit.cost_to_go.values.mean(axis=(0, 1)).ravel()
         weighted = passive * np.exp(-float(fit.model.discount) * (v - v.min()))
@@ -136,7 +138,9 @@ class Workbench:
             return found
         means, variances = [], []
         for fit in (one, other):
-            draws = without_level(fit.sampled, one.level_weights).values
+            decided = isinstance(fit, DecisionFit)
+            level = fit.cost_to_go if decided else without_level(fit.sampled, one.level_weights)
+            draws = level.values
             means.append(draws.mean(axis=(0, 1)))
             several = fit.method != "map"
             variances.append(draws.var(axis=(0, 1), ddof=1) if several else 0.0 * means[-1])
@@ -220,7 +224,18 @@ def _unlike(one: Fit, other: Fit) -> str:
     return f" They have different {' and '.join(names)}: that alone makes costs differ."
 
 
+def _costs(fit: Fit, discount: float) -> dict[str, Any]:
+    """Draws of every kind of cost; decisions tell the cost-to-go alone."""
+    if not isinstance(fit, DecisionFit):
+        return dict(zip(COSTS, costs_under(fit, discount), strict=True))
+    if discount != 1:
+        raise InputError(f"decisions have no discount: leave it 1, got {discount:g}")
+    return {"cost_to_go": fit.cost_to_go.values.reshape(-1, *fit.model.space.shape)}
+
+
 def _same_transitions(one: Fit, other: Fit) -> bool:
+    if isinstance(one, DecisionFit) or isinstance(other, DecisionFit):
+        return False
     first, second = (fit.data["transitions"].to_dataset() for fit in (one, other))
     few = int(first["count"].sum()) <= LARGEST_LOO
     return few and one.method != "map" and other.method != "map" and first.equals(second)

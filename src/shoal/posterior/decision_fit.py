@@ -91,7 +91,9 @@ class DecisionFit(Fit):
         return xr.zeros_like(self.arrivals, dtype=bool)
 
     def __repr__(self) -> str:
-        return super().__repr__().replace("transitions)", "decisions)")
+        return (
+            super().__repr__().replace("Fit(", "DecisionFit(").replace("transitions", "decisions")
+        )
 
     def loo(self) -> LooScore:
         """Not there yet."""

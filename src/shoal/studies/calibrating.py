@@ -12,7 +12,7 @@ from shoal.errors import InputError
 from shoal.figures import save_figure
 from shoal.figures.calibration import calibration_figure
 from shoal.files import make_folder, write_whole
-from shoal.posterior import Fit, Model, Prior, load_fit
+from shoal.posterior import DecisionFit, Fit, Model, Prior, load_fit
 from shoal.progress import Report
 from shoal.report.page import Note, Page, Picture, write_page
 from shoal.states import StateSpace
@@ -59,7 +59,13 @@ class CalibrateRun:
     @cached_property
     def fit(self) -> Fit | None:
         """Whose model is calibrated, where one is given."""
-        return load_fit(self.settings.fit) if self.settings.fit else None
+        found = load_fit(self.settings.fit) if self.settings.fit else None
+        if isinstance(found, DecisionFit):
+            raise InputError(
+                f"{self.settings.fit} is a fit of decisions, and calibrate is for transitions: "
+                "give one made with --as transitions, or the words of a model"
+            )
+        return found
 
     @cached_property
     def model(self) -> Model:

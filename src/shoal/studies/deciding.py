@@ -19,7 +19,7 @@ from shoal.progress import Report
 from shoal.states import Circular, Scene, StateSpace
 from shoal.states.scene import needs_neighbours
 from shoal.studies.words import moves_of
-from shoal.tracks import Tracks
+from shoal.tracks import Collection, Tracks
 
 CANDIDATES, MOST_CANDIDATES = 64, 512
 LARGEST = 20_000_000
@@ -88,6 +88,7 @@ class Chooser:
     candidates: int
     others: str
     report: Report
+    tried: dict[Any, tuple[Fit, DecisionScore] | None] = field(default_factory=dict)
 
     def choose(self, moves: Turns, sentences: dict[str, str]) -> DecisionChoice:
         """Frames and others by quick fits, then candidates by a fit to all decisions."""
@@ -162,12 +163,18 @@ class Chooser:
         return replace(choice, moves=moves, sentences=told, scores=found)
 
     def _pilot(self, every: int, moves: Turns) -> tuple[Fit, DecisionScore] | None:
+        """What a quick fit finds, once."""
+        if (every, moves) not in self.tried:
+            self.tried[every, moves] = self._quick_fit(every, moves)
+        return self.tried[every, moves]
+
+    def _quick_fit(self, every: int, moves: Turns) -> tuple[Fit, DecisionScore] | None:
         """A quick fit to some decisions, in coarse bins, and its score on others.
 
         None where there are too few of them.
         """
-        some = _part_of(list(self.tracks), every)
         try:
+            some = _part_of(list(self.tracks), every)
             found = self.read(some, moves, _coarse(self.space_of(some)))
             groups = len(found.records.groups) >= 3
             seen, held = found.split_groups(2 / 3) if groups else found.split_time(2 / 3)
@@ -245,6 +252,9 @@ def moves_for(
     if words != "auto":
         found = moves_of(words, others, **options)
         check_moves(found, space)
+        why = _no_steps(tracks, headings) if found.steps else ""
+        if why:
+            raise InputError(f"{why}: use --moves turns")
         return found, {}
     steady = [part.axis.name for part in parts if not getattr(part, "turn", None)]
     if not steady:
@@ -290,7 +300,7 @@ def _gain(score: DecisionScore) -> str:
     return f"{gain:+.3f}{spread} bits over passive moves".replace("-", "−")
 
 
-def _part_of(groups: Sequence[Tracks], every: int) -> list[Tracks]:
+def _part_of(groups: Sequence[Tracks], every: int) -> Collection:
     """Enough of the tracks for a quick fit: some groups, and of each some frames in a row."""
     some = list(groups)[:: max(1, len(groups) // 12)][:12]
     animals = sum(len(part.members) for part in some)
@@ -300,7 +310,7 @@ def _part_of(groups: Sequence[Tracks], every: int) -> list[Tracks]:
         first = max(0, (len(part.positions) - frames) // 2)
         cut = Tracks(part.data.isel(time=slice(first, first + frames)))
         found.append(thinned(cut, every))
-    return [part for part in found if len(part.positions) >= 3]
+    return Collection([part for part in found if len(part.positions) >= 3])
 
 
 def _some(found: Decisions, count: int) -> Decisions:

@@ -21,7 +21,7 @@ from shoal.figures.fits import (
 )
 from shoal.figures.trajectories import trajectories
 from shoal.files import make_folder, write_whole
-from shoal.moves import Decisions, Steps, Turns, decisions
+from shoal.moves import Decisions, Turns, decisions
 from shoal.posterior import NUTS, Fit, Model
 from shoal.posterior.model import resolved
 from shoal.progress import reporting
@@ -35,7 +35,7 @@ from shoal.studies.reading import Reading, ReadingSettings
 from shoal.studies.repeating import command_line
 from shoal.studies.settings import toml_of
 from shoal.studies.vocabulary import READ_AS
-from shoal.studies.words import arena_of_words, basis_of, passive_of
+from shoal.studies.words import arena_of_words, basis_of, passive_of, words_of_moves
 from shoal.tracks.readers import OpenTracks
 
 STREAMED = "the paper's walk: streamed tracks cannot be held out, name others with --passive"
@@ -177,6 +177,12 @@ class FitRun(Reading):
                 s.others, report,
             ).choose(moves, told)  # fmt: skip
 
+    def _angle_bins(self, features: int) -> int:
+        """Half as many where three or more features are decided on: states are many then."""
+        known = self.__dict__.get("_moves")
+        decides = self.settings.maybe_decisions if known is None else known[0] is not None
+        return 18 if decides and features >= 3 else super()._angle_bins(features)
+
     def _quickly(self, data: Decisions) -> Fit:
         """A fit by which candidates are judged: the one that was asked for, where it is quick."""
         model = Model(data.space, data.moves, basis_of(self.settings.basis))
@@ -255,6 +261,7 @@ class FitRun(Reading):
         """The fit, the choices, figures and a page, beside each other."""
         if self.settings.method != "auto":
             resolved(self.settings.method)  # a slip is said before the work, not after it
+        basis_of(self.settings.basis)
         folder = make_folder(out.parent)
         stem = out.stem
         self.spare_inputs(folder / f"{stem}{end}" for end in (".nc", ".toml", ".html"))
@@ -289,14 +296,23 @@ class FitRun(Reading):
         """What was read, counted and inferred, a row each."""
         rows = [
             *self.rows(),
-            ("passive moves" if self.decides else "passive dynamics", short(self.fit.passive)),
-            *([("  chosen", self.passive_choice.sentence)] if self.passive_choice else []),
+            *self._passive(),
             ("basis", short(self.model.basis)),
             ("fit", repr(self.fit)),
             *self._learned(),
             *((name, value) for name, value in self._best()),
         ]
         return [{"what": name, "found": value} for name, value in rows]
+
+    def _passive(self) -> list[tuple[str, str]]:
+        """What animals do without preferences; what was learned of it has rows of its own."""
+        if self.decides:
+            words = words_of_moves(self.choice.moves)
+            seen = "" if words["others"] == "auto" else f", others {words['others']}"
+            return [("passive moves", f"{words['moves']}{seen}")]
+        chosen = self.passive_choice
+        why = [("  chosen", chosen.sentence)] if chosen else []
+        return [("passive dynamics", short(self.fit.passive)), *why]
 
     def _learned(self) -> list[tuple[str, str]]:
         """Unknowns of passive dynamics and basis, and how much each effect matters."""
@@ -359,17 +375,7 @@ class FitRun(Reading):
         same = replace(super().resolved, method=self.method)
         if not self.decides:
             return replace(same, as_="transitions")
-        found = self.choice.moves
-        words = ["turns", found.turn]
-        if isinstance(found, Steps):
-            words = ["steps", found.turn, found.step]
-        return replace(
-            same,
-            as_="decisions",
-            moves=":".join(words),
-            others=getattr(found, "others", "auto"),
-            candidates=int(found.candidates),
-        )
+        return replace(same, as_="decisions", **words_of_moves(self.choice.moves))
 
     def _figures(self, folder: Path, stem: str) -> dict[str, Path]:
         """Pictures for a paper, beside the page."""

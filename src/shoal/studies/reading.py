@@ -209,7 +209,14 @@ class Reading:
         def scenes() -> Sequence[Scene]:
             return self._scenes(tracks)
 
-        return StateSpace(*(feature_of(word, self.target, arena, unit, scenes) for word in words))
+        bins = self._angle_bins(len(words))
+        return StateSpace(
+            *(feature_of(word, self.target, arena, unit, scenes, bins) for word in words)
+        )
+
+    def _angle_bins(self, features: int) -> int:
+        """Bins of angles for which none are given."""
+        return 36
 
     def _scenes(self, tracks: Tracks | Collection | OpenTracks) -> Sequence[Scene]:
         s = self.settings

@@ -9,16 +9,18 @@ import numpy as np
 from shoal.errors import InputError
 from shoal.explorer.workbench import Workbench
 from shoal.files import make_folder, write_whole
+from shoal.posterior.decision_fit import DecisionFit
 from shoal.progress import Report as Progress
 from shoal.progress import reporting
 from shoal.report import Report
 from shoal.report.headline import headline
 from shoal.report.replay import Movement
 from shoal.report.writing import checked_replicates
-from shoal.studies.fitting import FitRun
+from shoal.studies.fitting import FitRun, FitSettings
 from shoal.studies.moving import Moving, MovingSettings
 from shoal.studies.moving_choices import ExploreChoices
 from shoal.studies.repeating import command_line
+from shoal.studies.words import words_of_moves
 
 OTHERWISE = (
     "That these tracks gave the transitions of this fit is not known: replay and checks show them, "
@@ -85,12 +87,20 @@ class Reporting(Moving):
         named = bool(self.settings.fit_config) or self.settings.fit.with_suffix(".toml").exists()
         if not named:
             return None
-        run = FitRun(replace(self.choices, stream=False), progress=self.progress)
+        run = FitRun(self._made(self.choices), progress=self.progress)
         object.__setattr__(run, "tracks", self.tracks)  # read once
         same = run.space.axes == self.fit.model.space.axes and run.lag == self.fit.lag
         if same and np.array_equal(run.counts.arrivals, self.fit.arrivals.values):
             return run
         return None
+
+    def _made(self, choices: FitSettings) -> FitSettings:
+        """Choices of this fit, with nothing left to choose again."""
+        if not isinstance(self.fit, DecisionFit):
+            return replace(choices, stream=False, as_="transitions")
+        words = words_of_moves(self.fit.model.passive)
+        every = choices.every or 1
+        return replace(choices, stream=False, as_="decisions", every=every, **words)
 
     @property
     def headline(self) -> str:

@@ -34,7 +34,12 @@ DEFAULT_BINS = 12
 
 
 def feature_of(
-    word: str, target: Any, arena: Arena | None, unit: str, scenes: Callable[[], Sequence[Scene]]
+    word: str,
+    target: Any,
+    arena: Arena | None,
+    unit: str,
+    scenes: Callable[[], Sequence[Scene]],
+    angle_bins: int = 36,
 ) -> Any:
     """A feature such as ``local:bins=18:radius=0.1``; bins of distances fit what was seen.
 
@@ -46,10 +51,12 @@ def feature_of(
         What features refer to.
     scenes
         Gives the tracks where bins must be fitted to them.
+    angle_bins
+        Of an angle for which none are given.
     """
     name, *rest = word.strip().split(":")
     options = dict(_option(part, word) for part in rest)
-    angles = {"bins": options.get("bins", 36), "absolute": options.get("absolute", False)}
+    angles = {"bins": options.get("bins", angle_bins), "absolute": options.get("absolute", False)}
     allowed = {"bins", "absolute"}
     made: Any
     if name == "local":
@@ -304,6 +311,17 @@ def moves_of(words: str, others: str, candidates: int, persistence: bool) -> Tur
     if others != "auto":
         raise InputError(f"--others is for steps, and --moves is {words}: leave one of them out")
     return Turns(**given)
+
+
+def words_of_moves(moves: Turns) -> dict[str, Any]:
+    """The choices that give such moves."""
+    shapes = [moves.turn, moves.step] if isinstance(moves, Steps) else [moves.turn]
+    return {
+        "moves": ":".join(["steps" if moves.steps else "turns", *shapes]),
+        "others": getattr(moves, "others", "auto"),
+        "candidates": int(moves.candidates),
+        "persistence": moves.persistence != 0,
+    }
 
 
 def basis_of(words: str) -> Any:
