@@ -191,7 +191,7 @@ def hyper_spread(model: Hierarchy, top: Top, report: Report) -> Float[np.ndarray
         basis, passive = model.parts(jnp.asarray(hyper))
         costs = model.basis.amplitude(basis) * top.xi
         around = quadratic_at(model, costs, passive)
-        return _root(np.asarray(hyper_bend(model.basis, around, jnp.asarray(hyper))))
+        return _root(hyper_bend(model.basis, around, hyper))
     bend = np.zeros((hyper.size, hyper.size))
     for n in range(hyper.size):
         slopes = []

@@ -44,10 +44,16 @@ LARGEST_BATCH = 4_000_000
 ROUNDS = 5
 """At most, to adapt the Student t."""
 
+TRIED, FEW = CHUNK, CHUNK // 4
+"""Draws by which the Student t is adapted: fewer where a factor takes long."""
+
+DEAR = 250
+"""Directions that the tracks tell of, from which on a factor takes long."""
+
 GOOD = 0.5
 """The share of effective draws at which it is adapted well enough."""
 
-LARGEST_FACTORS = 2e11
+LARGEST_FACTORS = 5e10
 """Operations that all factors of Λ may take together; beyond, draws share the unknowns."""
 
 NEGLIGIBLE = 1e-4
@@ -188,10 +194,11 @@ def nested_proposals(
         return _drawn(costs, None, count, generator, report), top
     spread = hyper_spread(model, top, report)
     student = Student(np.asarray(top.hyper), np.linalg.cholesky(spread @ spread.T))
+    enough = FEW if costs.informed.shape[1] > DEAR else TRIED
     for _ in range(ROUNDS):
-        tried = _drawn(costs, student, CHUNK, generator, report)
+        tried = _drawn(costs, student, enough, generator, report)
         weighing = weigh(tried.log_posterior, tried.log_approximation)
-        good = weighing.effective > GOOD * CHUNK and weighing.pareto_k < GOOD
+        good = weighing.effective > GOOD * enough and weighing.pareto_k < GOOD
         if weighing.effective > 0:
             hyper = tried.positions[:, model.coefficients :]
             student = student.adapted(hyper, weighing.weights)
@@ -213,8 +220,9 @@ def _drawn(
     share = 1
     while share < 10 and count / share * told**2 * (size + told / 3) > LARGEST_FACTORS:
         share *= 2
-    each = CHUNK // share
-    for done in range(0, count, CHUNK):
+    chunk = min(CHUNK, max(count, FEW))
+    each = chunk // share
+    for done in range(0, count, chunk):
         noise = generator.standard_normal((each, share, size + told))
         if student is None:
             hyper, log_hyper = np.zeros((each, 0)), np.zeros(each)
@@ -225,7 +233,7 @@ def _drawn(
         positions, log_p, log_q = (np.asarray(part) for part in found)
         log_q = log_q + log_hyper[:, None]
         parts.append(Proposed(positions.reshape(-1, model.dimension), log_p.ravel(), log_q.ravel()))
-        report("Laplace: draws", min(done + CHUNK, count), count)
+        report("Laplace: draws", min(done + chunk, count), count)
     return Proposed(*(np.concatenate(part)[:count] for part in zip(*parts, strict=True)))
 
 

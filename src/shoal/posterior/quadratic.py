@@ -13,14 +13,14 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.scipy.linalg import cho_solve
 from jaxtyping import Array, Float
+from scipy.linalg.lapack import dpotrf, dtrtri
 from scipy.optimize import minimize
 
 from shoal.basis import ScaledBasis
 from shoal.passive.estimating import LOST, most_probable
 from shoal.posterior.curvature import likelihood_curvature
-from shoal.posterior.hierarchy import Hierarchy, Hyper
+from shoal.posterior.hierarchy import Hierarchy
 from shoal.progress import Report
 
 ROUNDS = 30
@@ -28,6 +28,9 @@ ROUNDS = 30
 
 SETTLED = 1e-3
 """Nats that the last step may gain."""
+
+STEP = 1e-3
+"""Of the unknowns, for second derivatives by differences."""
 
 SHORTEST = 1e-4
 """Of a step that was predicted, before the search gives up."""
@@ -75,35 +78,72 @@ def _passive_slopes(
     return jnp.concatenate(slopes(passive)), across, along
 
 
-def log_given(
-    basis: ScaledBasis, found: Quadratic, hyper: Hyper
-) -> tuple[Float[Array, ""], Float[Array, " n"]]:
-    """Log p(unknowns | tracks) up to a constant, and the mean of ξ there, for this quadratic."""
+class Climb(NamedTuple):
+    """Log p(unknowns | tracks) up to a constant, its slope, and the mean of ξ there."""
+
+    height: float
+    slope: Float[np.ndarray, " hyper"]
+    mean: Float[np.ndarray, " n"]
+
+
+def log_given(basis: ScaledBasis, found: Quadratic, hyper: Float[np.ndarray, " hyper"]) -> Climb:
+    """The posterior of the unknowns for this quadratic, ξ integrated out.
+
+    With Λ = I + A H A, M = Λ⁻¹ and ξ = M A b the height is ½ ξᵀΛξ − ½ log |Λ|, and its slope in
+    the amplitude of function i is (ξ_i² + M_ii − 1) / A_i.
+    """
     count = len(basis.names)
-    u, p = hyper[:count], hyper[count:]
-    amplitude = basis.amplitude(u)
-    n, away = amplitude.size, p - found.passive
-    inner, across, along = found.bend[:n, :n], found.bend[:n, n:], found.bend[n:, n:]
-    pull = amplitude * (inner @ found.costs + found.slope[:n] - across @ away)
-    factor = jnp.linalg.cholesky(jnp.eye(n) + amplitude[:, None] * inner * amplitude)
-    mean = cho_solve((factor, True), pull)
-    height = 0.5 * jnp.vdot(pull, mean) - jnp.sum(jnp.log(jnp.diag(factor)))
-    moves = found.slope[n:] + found.costs @ across
-    height = height + jnp.vdot(moves, away) - 0.5 * away @ along @ away
-    return height + basis.log_prior(u) - 0.5 * jnp.vdot(p, p), mean
-
-
-_climb = eqx.filter_jit(jax.value_and_grad(log_given, argnums=2, has_aux=True))
+    u, p = jnp.asarray(hyper[:count]), hyper[count:]
+    amplitude, log_prior, prior_slope = (np.asarray(part) for part in _prior_at(basis, u))
+    n, away = amplitude.size, p - np.asarray(found.passive)
+    bend, first = np.asarray(found.bend), np.asarray(found.slope)
+    costs = np.asarray(found.costs)
+    inner, across, along = bend[:n, :n], bend[:n, n:], bend[n:, n:]
+    pull = amplitude * (inner @ costs + first[:n] - across @ away)
+    factor, failed = dpotrf(np.eye(n) + amplitude[:, None] * inner * amplitude, lower=1)
+    if failed:
+        return Climb(-np.inf, np.zeros(hyper.size), np.zeros(n))
+    root, _ = dtrtri(factor, lower=1)
+    root = np.tril(root)
+    mean = root.T @ (root @ pull)
+    moves = first[n:] + costs @ across
+    height = 0.5 * pull @ mean - np.sum(np.log(np.diag(factor))) + log_prior
+    height += moves @ away - 0.5 * away @ along @ away - 0.5 * p @ p
+    by_amplitude = (mean**2 + np.sum(root**2, axis=0) - 1) / amplitude
+    by_basis = np.asarray(_pulled_back(basis, u, jnp.asarray(by_amplitude))) + prior_slope
+    by_passive = moves - across.T @ (amplitude * mean) - along @ away - p
+    return Climb(float(height), np.concatenate([by_basis, by_passive]), mean)
 
 
 @eqx.filter_jit
-def hyper_bend(basis: ScaledBasis, found: Quadratic, hyper: Hyper) -> Float[Array, "k k"]:
+def _prior_at(
+    basis: ScaledBasis, u: Float[Array, " k"]
+) -> tuple[Float[Array, " n"], Float[Array, ""], Float[Array, " k"]]:
+    """Amplitudes, and the log prior of the basis's unknowns with its slope."""
+    return basis.amplitude(u), *jax.value_and_grad(basis.log_prior)(u)
+
+
+@eqx.filter_jit
+def _pulled_back(
+    basis: ScaledBasis, u: Float[Array, " k"], slope: Float[Array, " n"]
+) -> Float[Array, " k"]:
+    """The slope in the unknowns, from that in the amplitudes."""
+    return jax.vjp(basis.amplitude, u)[1](slope)[0]
+
+
+def hyper_bend(
+    basis: ScaledBasis, found: Quadratic, hyper: Float[np.ndarray, " hyper"]
+) -> Float[np.ndarray, "k k"]:
     """Minus the second derivative of the log posterior of the unknowns besides coefficients."""
-
-    def slope(at: Hyper) -> Hyper:
-        return jax.grad(log_given, argnums=2, has_aux=True)(basis, found, at)[0]
-
-    return -jax.jacfwd(slope)(hyper)
+    rows = []
+    for n in range(hyper.size):
+        ahead, back = hyper.copy(), hyper.copy()
+        ahead[n], back[n] = hyper[n] + STEP, hyper[n] - STEP
+        rows.append(
+            (log_given(basis, found, back).slope - log_given(basis, found, ahead).slope)
+            / (2 * STEP)
+        )
+    return np.array(rows).reshape(hyper.size, hyper.size)
 
 
 class Top(NamedTuple):
@@ -135,7 +175,7 @@ def summit(model: Hierarchy, bounds: list[tuple[float, float]], report: Report) 
     for rounds in range(1, ROUNDS + 1):
         report("finding scales and dynamics", rounds, None)
         hyper = _highest(model.basis, around, hyper, bounds)
-        _, xi = log_given(model.basis, around, jnp.asarray(hyper))
+        xi = jnp.asarray(log_given(model.basis, around, hyper).mean)
         amplitude = model.basis.amplitude(jnp.asarray(hyper[:count]))
         ahead = (amplitude * xi - around.costs, jnp.asarray(hyper[count:]) - around.passive)
         share, gain = _shortened(model, around, ahead, amplitude)
@@ -159,8 +199,8 @@ def _highest(
     """The most probable unknowns of a quadratic."""
 
     def loss(at: Float[np.ndarray, " hyper"]) -> tuple[float, Float[np.ndarray, " hyper"]]:
-        (height, _), slope = _climb(basis, around, jnp.asarray(at))
-        value, down = -float(height), -np.asarray(slope, dtype=float)
+        found = log_given(basis, around, at)
+        value, down = -found.height, -found.slope
         usable = np.isfinite(value) and np.all(np.isfinite(down))
         return (value, down) if usable else (LOST, np.zeros_like(down))
 
