@@ -14,6 +14,9 @@ from shoal.errors import InputError
 from shoal.moves import PassiveMoves
 from shoal.posterior.density import Density
 
+BLOCK = 8192
+"""Decisions whose expected functions are in memory at a time."""
+
 LARGEST_DENSE = 4000
 """Coefficients beyond which no matrix of coefficients × coefficients is formed (128 MB each)."""
 
@@ -47,17 +50,19 @@ def likelihood_curvature(
 
 
 def _curvature_of_decisions(density: Density, beta: Float[Array, " n"]) -> Float[np.ndarray, "n n"]:
-    """The same, with S written out: it is sparse, and so is Sᵀ S."""
+    """The same, with S written out: it is sparse."""
     assert isinstance(density.passive, PassiveMoves)
     _, z, _ = density.desirability(density.basis.apply(beta))
     rows = density.passive.matrix() @ sp.diags_array(np.asarray(z).ravel())
     departures = np.asarray(density.departures)
-    rows = sp.diags_array(np.sqrt(departures) / rows.sum(axis=1)) @ rows
+    rows = (sp.diags_array(np.sqrt(departures) / rows.sum(axis=1)) @ rows).tocsr()
     entered = rows.T @ np.sqrt(departures)
     functions = np.asarray(density.basis.dense())
-    inner = sp.diags_array(entered) - rows.T @ rows
-    gamma = float(density.discount)
-    return np.asarray(gamma**2 * (functions.T @ (inner @ functions)))
+    hessian = (functions.T * entered) @ functions
+    for start in range(0, rows.shape[0], BLOCK):
+        some = rows[start : start + BLOCK] @ functions
+        hessian -= some.T @ some
+    return np.asarray(float(density.discount) ** 2 * hessian)
 
 
 @eqx.filter_jit

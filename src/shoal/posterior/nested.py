@@ -10,7 +10,7 @@ with H the curvature of the log likelihood in c and b(u) = H c₀ + ∇ℓ(c₀)
 passive unknowns. One Gaussian for (ξ, u) together would be wrong: c is a product of the two.
 
 Of H only the directions are kept in which tracks tell more than a little beyond the prior; in all
-others a draw is the prior's. H = F Fᵀ then has few columns, and Λ = I + A F (A F)ᵀ is solved by
+others a draw is the prior's. Where H = F Fᵀ then has few columns, Λ = I + A F (A F)ᵀ is solved by
 a matrix of that size (Woodbury). Importance weights are those of what was drawn.
 """
 
@@ -20,7 +20,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.scipy.linalg import cho_solve
+from jax.scipy.linalg import cho_solve, solve_triangular
 from jaxtyping import Array, Float
 from scipy.linalg import eigh
 from scipy.special import gammaln
@@ -47,7 +47,7 @@ ROUNDS = 5
 TRIED, FEW = CHUNK, CHUNK // 4
 """Draws by which the Student t is adapted: fewer where a factor takes long."""
 
-DEAR = 250
+DEAR = 100
 """Directions that the tracks tell of, from which on a factor takes long."""
 
 GOOD = 0.5
@@ -79,6 +79,8 @@ class CostsGiven(eqx.Module):
     informed
         F, whose columns are the directions that the tracks tell of: H = F Fᵀ is the curvature of
         the log likelihood in the costs' coefficients c.
+    bend
+        F Fᵀ.
     pull
         H c₀ + ∇ℓ(c₀).
     drift
@@ -89,6 +91,7 @@ class CostsGiven(eqx.Module):
 
     model: Hierarchy
     informed: Float[Array, "n r"]
+    bend: Float[Array, "n n"]
     pull: Float[Array, " n"]
     drift: Float[Array, "n passive"]
     passive: Float[Array, " passive"]
@@ -102,17 +105,42 @@ class CostsGiven(eqx.Module):
         slope, drift = _slopes(model, c, basis, passive)
         informed = _informed(curvature, np.asarray(model.basis.amplitude(basis)))
         pull = jnp.asarray(curvature) @ c + slope
-        return cls(model, jnp.asarray(informed), pull, drift, passive)
+        bend = jnp.asarray(informed @ informed.T)
+        return cls(model, jnp.asarray(informed), bend, pull, drift, passive)
 
     def draw(
         self, hyper: Hyper, noise: Float[Array, "k both"]
     ) -> tuple[Float[Array, "k unknowns"], Float[Array, " k"]]:
-        """Points with these unknowns, and the log density of their coefficients.
+        """Points with these unknowns, and the log density of their coefficients."""
+        basis, passive = self.model.parts(hyper)
+        amplitude = self.model.basis.amplitude(basis)
+        pull = amplitude * (self.pull + self.drift @ (passive - self.passive))
+        size, told = self.informed.shape
+        way = self._by_factor if 2 * told > size else self._by_directions
+        xi, height = way(amplitude, pull, noise)
+        same = jnp.broadcast_to(hyper, (xi.shape[0], hyper.size))
+        return jnp.concatenate([xi, same], axis=1), height
+
+    def _by_factor(
+        self, amplitude: Float[Array, " n"], pull: Float[Array, " n"], noise: Float[Array, "k both"]
+    ) -> tuple[Float[Array, "k n"], Float[Array, " k"]]:
+        """By a Cholesky factor of Λ, where the tracks tell of most directions."""
+        count = amplitude.size
+        bend = amplitude[:, None] * self.bend * amplitude
+        factor = jnp.linalg.cholesky(jnp.eye(count) + bend)
+        half = solve_triangular(factor, pull, lower=True)
+        normal = noise[:, :count]
+        xi = solve_triangular(factor, (half + normal).T, lower=True, trans="T").T
+        height = jnp.sum(jnp.log(jnp.diag(factor))) - 0.5 * count * jnp.log(2 * jnp.pi)
+        return xi, height - 0.5 * jnp.sum(normal**2, axis=1)
+
+    def _by_directions(
+        self, amplitude: Float[Array, " n"], pull: Float[Array, " n"], noise: Float[Array, "k both"]
+    ) -> tuple[Float[Array, "k n"], Float[Array, " k"]]:
+        """By Woodbury's identity, where the tracks tell of few directions.
 
         Λ x = z₁ + G z₂ with G = A F has the covariance Λ⁻¹ where z₁ and z₂ are standard normal.
         """
-        basis, passive = self.model.parts(hyper)
-        amplitude = self.model.basis.amplitude(basis)
         count = amplitude.size
         inner = amplitude[:, None] * self.informed
         factor = jnp.linalg.cholesky(jnp.eye(inner.shape[1]) + inner.T @ inner)
@@ -121,15 +149,13 @@ class CostsGiven(eqx.Module):
             """Λ⁻¹ x, by Woodbury's identity."""
             return x - cho_solve((factor, True), inner.T @ x.T).T @ inner.T
 
-        pull = self.pull + self.drift @ (passive - self.passive)
-        sides = [amplitude * pull[None], noise[:, :count] + noise[:, count:] @ inner.T]
+        sides = [pull[None], noise[:, :count] + noise[:, count:] @ inner.T]
         # one solve for both: two at a time can block each other's threads for ever in jaxlib 0.10
         mean, away = jnp.split(solved(jnp.concatenate(sides)), [1])
         xi = mean + away
         square = jnp.sum(away**2, axis=1) + jnp.sum((away @ inner) ** 2, axis=1)
         height = jnp.sum(jnp.log(jnp.diag(factor))) - 0.5 * count * jnp.log(2 * jnp.pi)
-        same = jnp.broadcast_to(hyper, (xi.shape[0], hyper.size))
-        return jnp.concatenate([xi, same], axis=1), height - 0.5 * square
+        return xi, height - 0.5 * square
 
 
 def _informed(
