@@ -117,7 +117,8 @@ def diagnose_decisions(fit: "Fit") -> Diagnostics:
         failures.append(
             f"Too few candidate moves for costs this sharp: with half of the {count} a cost would "
             f"move by {shift:.1f} of its standard deviation. Use more, "
-            f"{type(fit.model.passive).__name__}(candidates={4 * count})."
+            f"{type(fit.model.passive).__name__}(candidates={4 * count}); on the command line "
+            f"--candidates {4 * count}."
         )
     elif shift > ROUGH:
         notes.append(
@@ -155,14 +156,16 @@ def _note_turns(
         notes.append(
             f"Successive turns go the same way, more than costs explain (correlation "
             f"{together:.2f}): animals that are turning go on turning, which these passive moves "
-            f"do not know. Try {type(fit.model.passive).__name__}(persistence=True)."
+            f"do not know. Try {type(fit.model.passive).__name__}(persistence=True); on the "
+            "command line --persistence."
         )
     else:
         every = numbers["thin_by"] = float(thinning_against_noise(together))
         words = (
             f"Successive turns go opposite ways, more than costs explain (correlation "
             f"{together:.2f}), as errors of measurement make them: noise in headings looks like a "
-            f"wish to align. Keep one frame in {every:.0f} or fewer: tracks.thin({every:.0f})."
+            f"wish to align. Keep one frame in {every:.0f} or fewer: tracks.thin({every:.0f}); on "
+            f"the command line --every {every:.0f}."
         )
         (failures if together < -SPOILT else notes).append(words)
 

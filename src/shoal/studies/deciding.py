@@ -190,11 +190,13 @@ class Chooser:
 
     def _settled(self, choice: DecisionChoice) -> DecisionChoice:
         """Candidates and frames after which a fit to all decisions has nothing against them."""
-        for _ in range(2 * ROUNDS):
+        for left in reversed(range(2 * ROUNDS)):
             tracks = thinned(self.tracks, choice.every)
             data = self.read(tracks, choice.moves)
             fit = self.fitted(data)
             choice = replace(choice, data=data, fit=fit)
+            if not left:  # what is chosen now would not be fitted again
+                break
             wanted = None if self.every else self._next(choice, fit)
             if wanted is not None:
                 choice = self._with_frames(choice, wanted, fit)
