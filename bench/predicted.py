@@ -1,0 +1,100 @@
+"""Simulated groups against observed ones: how many measures fail, by decisions and transitions.
+
+    python bench/predicted.py --data FOLDER
+
+Both policies are learned from the same frames of the same groups, and both are checked on them:
+decisions with steps and three features, transitions with turn-coupled dynamics and two angles.
+"""
+
+import argparse
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import shoal
+from shoal.cli.compiling import keep_programs
+
+SETS = {
+    "sheep": ("sheep-dog/drives_data.mat", 5),
+    "guppy pairs": ("guppy-pairs-robofish", 5),
+    "fish-escape": ("fish-escape5", 5),
+}
+LEARNED_FROM = 8000
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, default=Path("data"))
+    chosen = parser.parse_args()
+    warnings.simplefilter("ignore")
+    keep_programs()
+    print("| animals | measure | observed | decisions | transitions |\n|---|---|---|---|---|")
+    for name, (place, every) in SETS.items():
+        read: Any = shoal.read_tracks(chosen.data / place)
+        groups = [part.thin(every) for part in read if len(part.members) > 1][:6]
+        begun = time.perf_counter()
+        checks = {
+            "decisions": shoal.predictive_check(by_decisions(groups), groups, replicates=100),
+            "transitions": shoal.predictive_check(by_transitions(groups), groups, replicates=100),
+        }
+        told(name, checks)
+        print(f"{name}: {time.perf_counter() - begun:.0f} s", flush=True)
+
+
+def by_decisions(groups: list[Any]) -> Any:
+    """Alignment, distance and bearing of the nearest neighbour, by steps."""
+    gaps = shoal.Distance((0, 1)).values(shoal.Scene.of(groups[0]))
+    edges = np.unique(np.concatenate([[0.0], np.nanquantile(gaps, np.linspace(0.12, 0.95, 8))]))
+    space = shoal.StateSpace(
+        shoal.LocalMisalignment(include_self=False, bins=18),
+        shoal.Distance(tuple(edges), beyond=True),
+        shoal.Bearing(bins=18),
+    )
+    moves = shoal.Steps(others="ahead", candidates=128)
+    found = shoal.decisions(groups, space, moves)
+    if found.total > LEARNED_FROM:
+        found = found.take(np.arange(0, found.total, -(-found.total // LEARNED_FROM)))
+    return shoal.Model(space, moves, shoal.Smooth()).fit(found, "laplace", draws=100, seed=1)
+
+
+def by_transitions(groups: list[Any]) -> Any:
+    """Alignment and bearing, turn-coupled: what was fitted before decisions."""
+    space = shoal.StateSpace(
+        shoal.LocalMisalignment(include_self=False, bins=18), shoal.Bearing(bins=18)
+    )
+    counts = shoal.count_transitions(shoal.Collection(groups), space)
+    return shoal.Model(space, shoal.TurnCoupled(), shoal.Smooth()).fit(
+        counts, "laplace", draws=100, seed=1
+    )
+
+
+def told(name: str, checks: dict[str, Any]) -> None:
+    fails = dict.fromkeys(checks, 0)
+    first = next(iter(checks.values()))
+    total = 0
+    for key, measure in first.measures.items():
+        if not np.isfinite(measure.observed):
+            continue
+        total += 1
+        cells = []
+        for way, check in checks.items():
+            mine = check.measures[key]
+            low, high = mine.interval("learned policy")
+            held = mine.holds("learned policy")
+            fails[way] += not held
+            cells.append(f"{low:.3g} to {high:.3g}{'' if held else ' ✗'}")
+        print(
+            f"| {name} | {measure.summary.label} | {measure.observed:.3g} | "
+            f"{cells[0]} | {cells[1]} |"
+        )
+    print(
+        f"| {name} | **fail, of {total}** | | {fails['decisions']} | {fails['transitions']} |",
+        flush=True,
+    )
+
+
+if __name__ == "__main__":
+    main()
