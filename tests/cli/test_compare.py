@@ -198,7 +198,7 @@ def test_smooth_costs_are_the_default_and_see_that_animals_align(
 def test_dynamics_left_to_the_tracks_are_chosen_and_said_why(fish, tmp_path, capsys, monkeypatch):
     both = {"uniform": shoal.Uniform(), "the paper's walk": shoal.RandomWalk(90.0)}
     monkeypatch.setattr(choosing, "candidates_on", lambda space: both)
-    words = ("--state", "local:bins=4", "--passive", "auto", "--basis", "smooth")
+    words = ("--state", "local:bins=4", "--as", "transitions", "--basis", "smooth")
     fit, said = fit_by(capsys, monkeypatch, fish["fish"], tmp_path, *words)
     assert fit.model.passive == shoal.RandomWalk(90.0)
     page = (tmp_path / "fit.html").read_text()
