@@ -102,7 +102,7 @@ def noise(chosen: Any) -> None:
     for depth in (1.0, 0.0):
         for error in (0.1, 0.2, 0.5):
             rows = []
-            for seed in range(1, chosen.seeds + 1):
+            for seed in range(1, (chosen.wanted if depth else chosen.seeds) + 1):
                 made: Any = shoal.simulate(
                     depth * (1 - np.cos(np.deg2rad(angle))), space=space,
                     passive=shoal.Turns(spread=6.0), start=shoal.Release(10, (0.0, 0.0), 1.0),
@@ -202,6 +202,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("part", choices=[*PARTS])
     parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--wanted", type=int, default=6, help="seeds of noise where animals align")
     chosen = parser.parse_args()
     warnings.simplefilter("ignore")
     keep_programs()

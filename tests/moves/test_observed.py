@@ -88,3 +88,26 @@ def test_a_mean_turn_is_learned_where_asked():
     assert float(numbers["bias", None]) == pytest.approx(8.0, abs=1.0)
     assert np.average(found.quadrature.turn) == pytest.approx(8.0, abs=4.0)
     assert restored(described(fit.model.passive)) == fit.model.passive
+
+
+def test_turns_that_repeat_make_no_spike_and_stay_symmetric():
+    rng = np.random.default_rng(3)
+    turns = np.where(rng.random(8000) < 0.04, 0.0, np.round(rng.normal(0, 9, 8000), 3))
+    angle = np.deg2rad(np.cumsum(turns))
+    places = np.cumsum(np.stack([np.cos(angle), np.sin(angle)], axis=-1), axis=0)
+    found = shoal.observed_turns(shoal.Tracks.from_arrays(places[:, None]))
+    grid = np.linspace(-40, 40, 801)
+    seen = np.exp(np.asarray(log_turn(found, {}, jnp.asarray(grid))))
+    np.testing.assert_allclose(seen, seen[::-1], rtol=1e-9)
+    assert seen.max() < 3 * normal(0.0, 9.0)
+    bits = np.mean(np.asarray(log_turn(found, {}, jnp.asarray(turns)))) / np.log(2)
+    plain = np.mean(np.log2(normal(turns, 9.0)))
+    assert abs(bits - plain) < 0.2
+
+
+def test_many_turns_of_one_size_are_warned_of():
+    rng = np.random.default_rng(4)
+    angle = np.deg2rad(np.cumsum(np.where(rng.random(3000) < 0.3, 0.0, rng.normal(0, 9, 3000))))
+    places = np.cumsum(np.stack([np.cos(angle), np.sin(angle)], axis=-1), axis=0)
+    with pytest.warns(UserWarning, match="exactly 0°"):
+        shoal.observed_turns(shoal.Tracks.from_arrays(places[:, None]))

@@ -13,7 +13,8 @@ from shoal.figures.around import on_page, sectors, shown_edges
 from shoal.figures.fits import fit_figures
 from shoal.posterior import DecisionFit
 from shoal.posterior.around import around
-from shoal.posterior.choices import statements
+from shoal.posterior.choice_words import _ALIGN
+from shoal.posterior.choices import _angle_claim, statements
 from shoal.posterior.preferences import Band, preferences
 from shoal.report.decided import choices_in_words
 from shoal.report.fans import chances, fans_of
@@ -100,6 +101,29 @@ def _noise(rng, shape, axis):
     each = [1] * 3
     each[axis] = shape[axis]
     return rng.normal(0, 0.3, each) * np.ones(shape)
+
+
+@pytest.mark.parametrize(
+    ("near", "side", "opposed", "does"),
+    [
+        (0.0, 1.0, 2.0, "towards"),
+        (2.0, 1.0, 0.0, "away"),
+        (1.0, 0.0, 1.0, "beside"),
+        (0.0, 1.0, 0.0, "along"),
+        (0.5, 1.5, 0.0, "away"),  # less at the side, but most of all opposed
+        (0.0, 1.5, 0.5, "towards"),
+        (0.0, 0.0, 0.0, None),
+    ],
+)
+def test_the_claim_about_an_angle_is_what_its_three_zones_say(near, side, opposed, does):
+    sign = np.sign([side - near, opposed - near, opposed - side]).astype(int)
+    claim, shown = _angle_claim(_ALIGN, sign)
+    assert claim == ("" if does is None else getattr(_ALIGN, does))
+    # the difference that is shown speaks for the claim
+    if does in ("towards", "along"):
+        assert sign[shown] > 0
+    elif does is not None:
+        assert sign[shown] < 0
 
 
 def test_preferences_are_the_least_squares_over_terms_and_lines():

@@ -33,8 +33,8 @@ class AngleWords:
         A short name of the question: ``align``, ``turn-towards``.
     about
         What the feature is, for "a preference for …".
-    towards, beside, away
-        What animals do that prefer small, middle or large angles.
+    towards, beside, away, along
+        What animals do that prefer small, middle or large angles, or small and large to middle.
     near, middle, far
         Where a move ends: within 30° of it, about 90° from it, or opposite.
     thing
@@ -47,6 +47,7 @@ class AngleWords:
     towards: str
     beside: str
     away: str
+    along: str
     near: str
     middle: str
     far: str
@@ -121,7 +122,8 @@ def _facing(thing: str) -> AngleWords:
         towards=f"turn towards {thing}",
         beside=f"keep {thing} at their side",
         away=f"turn away from {thing}",
-        near=f"facing {thing} (within 30°)",
+        along=f"keep {thing} ahead or behind rather than at their side",
+        near=f"facing {thing} (within about 30°)",
         middle=f"with {thing} at one side (60–120°)",
         far=f"with {thing} behind (beyond 150°)",
         thing=thing,
@@ -149,6 +151,7 @@ def _angle(name: str) -> AngleWords:
         towards=f"choose a {name} near 0°",
         beside=f"choose a {name} near 90° on either side",
         away=f"choose a {name} far from 0°",
+        along=f"choose a {name} near 0° or opposite, rather than between",
         near=f"at a {name} of 0–30°",
         middle="at one of 60–120°, either sign",
         far="at one of 150–180°, either sign",
@@ -174,7 +177,8 @@ _ALIGN = AngleWords(
     towards="turn to align with their neighbours",
     beside="turn across their neighbours' heading",
     away="turn away from their neighbours' heading",
-    near="within 30° of the neighbours' heading",
+    along="head along the line of their neighbours' heading, with or against it",
+    near="within about 30° of the neighbours' heading",
     middle="about 90° from it (60–120°)",
     far="against it (beyond 150°)",
 )
@@ -184,6 +188,7 @@ _STRAIGHT = AngleWords(
     towards="turn less than passive moves alone would",
     beside="turn sharply more often than passive moves alone would",
     away="turn round more often than passive moves alone would",
+    along="go straight on or turn round rather than turn aside",
     near="with a turn of 0–30°",
     middle="with one of 60–120°",
     far="with one of 150–180°",

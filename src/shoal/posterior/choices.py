@@ -159,6 +159,10 @@ def _angle_question(fit: DecisionFit, place: int, part: Preference, words: Angle
 def _angle_claim(words: AngleWords, sign: Int[np.ndarray, " 3"]) -> tuple[str, int]:
     """What is preferred, and which difference shows it: middle − near, far − near, far − middle."""
     beside, behind, rest = (int(one) for one in sign)
+    if beside > 0 and (rest < 0 or behind < 0):  # both ends may be liked better than the middle
+        if behind:
+            return (words.towards if behind > 0 else words.away), 1
+        return words.along, 0
     if beside > 0 or (beside == 0 and behind > 0):
         return words.towards, 0 if beside else 1
     if beside < 0 and rest > 0:

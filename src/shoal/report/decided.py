@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from shoal.moves import EmpiricalMoves
 from shoal.posterior import DecisionFit
 from shoal.posterior.around import Around, around
 from shoal.posterior.choices import Statement, statements
@@ -134,11 +135,24 @@ TURNS = {
 def passive_words(fit: DecisionFit) -> str:
     """What an animal would do without preferences."""
     moves: Any = fit.passive
-    known = isinstance(moves.turn, str) and isinstance(moves.spread, int | float)
-    turns = TURNS[moves.turn].format(moves.spread) if known else "several given turns"
+    if isinstance(moves.turn, EmpiricalMoves):
+        turns = "turns as they were seen"
+    elif isinstance(moves.turn, str) and isinstance(moves.spread, int | float):
+        typical = _median_turn(moves.spread) if moves.turn == "cauchy" else moves.spread
+        turns = TURNS[moves.turn].format(typical)
+    else:
+        turns = "several given turns"
     if not moves.steps:
         return turns
-    return f"{turns}, and {moves.step} steps that follow the step before"
+    seen = isinstance(moves.step, EmpiricalMoves)
+    steps = "steps as they were seen" if seen else f"{moves.step} steps"
+    return f"{turns}, and {steps} that follow the step before"
+
+
+def _median_turn(spread: float) -> float:
+    """The size that half of all wrapped Cauchy turns are below, in degrees."""
+    kept = np.exp(-np.deg2rad(spread))
+    return float(np.rad2deg(2 * np.arctan((1 - kept) / (1 + kept))))
 
 
 def caveat(fit: DecisionFit) -> str:
