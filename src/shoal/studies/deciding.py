@@ -34,6 +34,9 @@ FEWEST = 400
 LEARNED_FROM, SCORED_ON = 1500, 1500
 """Decisions of a quick fit, by which choices are made."""
 
+JUDGED = 6000
+"""Decisions by which candidates are judged; of more, so many drawn at random."""
+
 COARSE = 12
 """Bins of an angle in a quick fit."""
 
@@ -75,7 +78,7 @@ class Chooser:
     headings
         How headings are taken: the options of ``shoal.decisions``.
     fitted
-        A fit of decisions by a quick method; its diagnostics decide.
+        A fit of decisions; its diagnostics decide.
     every, candidates, others
         0, 0 and ``auto`` where they are left to the tracks.
     """
@@ -180,21 +183,24 @@ class Chooser:
             seen, held = found.split_groups(2 / 3) if groups else found.split_time(2 / 3)
             if min(seen.total, held.total) < FEWEST // 4:
                 return None
-            fit = Model(seen.space, seen.moves, Smooth()).fit(
-                _some(seen, LEARNED_FROM), "map", progress=False
-            )
+            fit = _most_probable(_some(seen, LEARNED_FROM))
             score: Any = fit.score(_some(held, SCORED_ON))
         except InputError:  # all of the tracks will say it better
             return None
         return fit, score
 
     def _settled(self, choice: DecisionChoice) -> DecisionChoice:
-        """Candidates and frames after which a fit to all decisions has nothing against them."""
+        """Candidates and frames after which a fit has nothing against them.
+
+        Of many decisions some are fitted, by map: errors of candidates are the same, and standard
+        deviations are larger by the root of how many were left out.
+        """
         for left in reversed(range(2 * ROUNDS)):
             tracks = thinned(self.tracks, choice.every)
             data = self.read(tracks, choice.moves)
-            fit = self.fitted(data)
-            choice = replace(choice, data=data, fit=fit)
+            whole = data.total <= JUDGED
+            fit = self.fitted(data) if whole else _most_probable(_some(data, JUDGED))
+            choice = replace(choice, data=data, fit=fit if whole else None)
             if not left:  # what is chosen now would not be fitted again
                 break
             wanted = None if self.every else self._next(choice, fit)
@@ -212,8 +218,9 @@ class Chooser:
 
     def _more(self, choice: DecisionChoice, fit: Fit) -> tuple[int, str] | None:
         """More candidates where costs would move with fewer; the error falls with their number."""
-        shift, count = float(fit.facts["quadrature_shift"]), int(choice.moves.candidates)
         assert choice.data is not None
+        count, total = int(choice.moves.candidates), choice.data.total
+        shift = float(fit.facts["quadrature_shift"]) * math.sqrt(max(1.0, total / JUDGED))
         if not shift > ROUGH or count >= MOST_CANDIDATES or choice.moves.every is not None:
             return None
         more = count * 2 ** math.ceil(math.log2(shift / ROUGH))
@@ -321,6 +328,11 @@ def _some(found: Decisions, count: int) -> Decisions:
         return found
     rows = np.random.default_rng(0).choice(found.total, count, replace=False)
     return found.take(np.sort(rows))
+
+
+def _most_probable(found: Decisions) -> Fit:
+    """The quickest fit."""
+    return Model(found.space, found.moves, Smooth()).fit(found, "map", progress=False)
 
 
 def _coarse(space: StateSpace) -> StateSpace:
