@@ -27,7 +27,7 @@ class EmpiricalMoves:
     >>> import shoal
     >>> alone = shoal.simulate_tank(seed=1, progress=False).tracks
     >>> shoal.Turns(shoal.observed_turns(alone)).turn
-    EmpiricalMoves(62 places)
+    EmpiricalMoves(54 places)
     """
 
     places: Any

@@ -80,7 +80,7 @@ def corrected(weighing: Weighing, count: int, generator: np.random.Generator) ->
         "reweighted": bool(usable),
     }
     if not usable:
-        return Corrected(np.arange(count), facts)
+        return Corrected(np.arange(count) % weighing.weights.size, facts)
     ends = np.cumsum(weighing.weights)
     places = (np.arange(count) + generator.random()) / count * ends[-1]
     kept = np.minimum(np.searchsorted(ends, places, side="right"), ends.size - 1)

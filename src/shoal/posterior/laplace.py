@@ -21,6 +21,9 @@ from shoal.posterior.mode import conditional_mode, rough_mode
 from shoal.posterior.nested import Proposed, nested_proposals
 from shoal.progress import Report
 
+LARGEST_WORK, LEAST_PROPOSED = 2e10, 1536
+"""Numbers that all proposals may look up together, and how many there are at the least."""
+
 
 @dataclass(frozen=True)
 class Laplace:
@@ -79,6 +82,8 @@ def laplace_draws(
     total = shape[0] * shape[1]
     count = max(PROPOSED * total, FEWEST_PROPOSED)
     if isinstance(density, Hierarchy):
+        # draws are then copies of fewer, and are said to be worth as many as they are
+        count = min(count, max(LEAST_PROPOSED, int(LARGEST_WORK / max(1, density.work))))
         proposed, top = nested_proposals(density, count, generator, report)
         facts: dict[str, Any] = {"converged": top.converged, "iterations": top.iterations}
     else:
