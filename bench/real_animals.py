@@ -1,10 +1,10 @@
 """Bits per held-out decision on real animals: costs, baselines and cloning, a row for each.
 
 Frames are thinned until successive turns do not go opposite ways (errors of measurement make them);
-what is held out plays no part in it. How much of a turn is repeated in the next one is taken from
-the tracks once, as how much of a step is; all else about passive moves is learned. Gains are over
-passive moves alone, with standard errors over groups where there are 6 or more, else over blocks of
-time. A gain of turns is that of turns with any passive steps.
+what is held out plays no part in it. How much of a turn is repeated in the next one is taken once
+from what is learned from, as how much of a step is; all else about passive moves is learned. Gains
+are over passive moves alone, with standard errors over groups where there are 6 or more, else over
+blocks of time. A gain of turns is that of turns with any passive steps.
 """
 
 import time
@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 
 import shoal
@@ -20,6 +21,8 @@ from shoal.checks.baselines import given, move_ladder
 from shoal.checks.holding_out import group_rows, parts_of
 from shoal.checks.matching import common
 from shoal.checks.side_by_side import _entry
+from shoal.moves import MoveFamily
+from shoal.passive.estimating import most_probable
 from shoal.posterior import Score
 
 ALL_TO_LEARN, ALL_TO_SCORE, GROUPS = 8_000, 6_000, 6
@@ -116,10 +119,13 @@ def by_steps_ahead(
 
 
 def _persistent(groups: list[Any], moves: Any) -> Any:
-    """With the persistence of turns that describes the tracks best."""
+    """With the persistence of turns that describes best what is learned from."""
     space = shoal.StateSpace(shoal.LocalMisalignment(bins=4))
     read = shoal.decisions(groups, space, replace(moves, persistence=True, candidates=8))
-    return replace(moves, persistence=round(read.quadrature.persistence, 2))
+    family = MoveFamily.of(read.moves, space)
+    found = family.values(jnp.asarray(most_probable(family, _part(read)[0][0].moved)))
+    persistence = float(found[family.names.index("persistence of turns")])
+    return replace(moves, persistence=round(persistence, 2))
 
 
 def _smooth(words: str, read: Any) -> Any:

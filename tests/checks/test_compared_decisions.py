@@ -83,9 +83,9 @@ def test_linear_terms_are_the_conditional_logit_that_scipy_finds(fit):
     some = known.take(np.arange(0, known.total, 4))
     column = np.cos(np.deg2rad(SPACE.axes[0].centres))[:, None]
     heights = wrapcauchy.pdf(
-        np.mod(np.deg2rad(some.quadrature.turn), 2 * np.pi), np.exp(-np.deg2rad(SPREAD))
+        np.mod(np.deg2rad(some.quadrature.turn[:, 0]), 2 * np.pi), np.exp(-np.deg2rad(SPREAD))
     )
-    weights = heights * np.exp(some.quadrature.log_base)
+    weights = heights * np.exp(some.quadrature.log_base[:, 0])
     weights = np.broadcast_to(weights / weights.sum(), some.states.shape)
     loss = plain_logit(some, column, weights)
     best = minimize(loss, np.zeros(1), method="BFGS", tol=1e-6)
@@ -106,8 +106,8 @@ def test_scores_are_those_of_a_plain_loop_over_moves(decided, few_models):
     known = with_passive(seen, model.passive)
     q = replace(model, passive=known.moves).fit(known, "map").sampled.values.ravel()
     law = wrapcauchy(np.exp(-np.deg2rad(SPREAD)))
-    heights = law.pdf(np.mod(np.deg2rad(held.quadrature.turn), 2 * np.pi))
-    weights = heights * np.exp(held.quadrature.log_base)
+    heights = law.pdf(np.mod(np.deg2rad(held.quadrature.turn[:, 0]), 2 * np.pi))
+    weights = heights * np.exp(held.quadrature.log_base[:, 0])
     weights /= weights.sum()
     total = 0.0
     for row in range(held.total):

@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import special, stats
 
 from shoal.moves.densities import FLOOR, log_step, log_turn, quantiles
 
@@ -51,7 +51,8 @@ def test_several_turns_are_equally_likely():
 def test_log_steps_have_the_density_of_gamma_and_log_normal_steps(variation):
     away = np.linspace(-2, 1.5, 30)
     step, shape = np.exp(away), variation**-2.0
-    gamma = np.log(stats.gamma(shape, scale=1 / shape).pdf(step) * step)
+    scale = np.exp(-special.digamma(shape))  # the mean of the logarithm is 0
+    gamma = stats.gamma(shape, scale=scale).logpdf(step) + away
     normal = np.log(stats.lognorm(variation).pdf(step) * step)
     values = {"variation": variation}
     np.testing.assert_allclose(log_step("gamma", values, jnp.asarray(away)), gamma, rtol=1e-9)

@@ -64,7 +64,7 @@ def test_observed_moves_are_candidates_weights_and_files():
     passive = family.at(jnp.zeros(0))
     weights = np.asarray(passive.weights)[:, 0]
     assert weights.sum() == pytest.approx(1.0) and (weights > 0).sum() > 40
-    spread = np.sqrt(weights @ found.quadrature.turn**2)
+    spread = np.sqrt(weights @ found.quadrature.turn[:, found.which[0]] ** 2)
     assert spread == pytest.approx(np.std(found.turn), rel=0.15)
     assert np.isfinite(np.asarray(passive.log_density(found.moved))).all()
     assert restored(described(found.moves)) == found.moves

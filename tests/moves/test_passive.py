@@ -3,10 +3,12 @@
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import special, stats
 
 import shoal
 from shoal.moves import MoveFamily
+from shoal.moves.padding import sorted_rows
+from shoal.moves.record import moved_of
 from shoal.passive.estimating import most_probable
 
 SPACE = shoal.StateSpace(shoal.TargetMisalignment((5.0, 0.0), bins=24))
@@ -83,14 +85,49 @@ def test_candidates_of_steps_have_the_moments_of_passive_steps():
     found, _ = bound("steps")
     family = MoveFamily.of(found.moves, STEPS_SPACE, found.candidates)
     passive = family.at(jnp.asarray(most_probable(family, found.moved)))
-    weights = np.asarray(passive.weights)[:, 0]
+    weights = np.asarray(passive.weights).T
     values = {name: float(value) for name, value in passive.values.items()}
     expected = (1 - values["follow"]) * np.log(values["typical"])
     expected = expected + values["follow"] * np.log(found.step_before)
-    steps = found.quadrature.step_lengths(np.log(found.step_before))
-    np.testing.assert_allclose(steps @ weights, np.exp(expected), rtol=0.03)
-    spread = np.sqrt(steps**2 @ weights - (steps @ weights) ** 2) / (steps @ weights)
-    np.testing.assert_allclose(spread, values["variation"], rtol=0.15)
+    steps = found.quadrature.step_lengths(np.log(found.step_before), found.which)
+    shape = values["variation"] ** -2
+    expected = expected + np.log(shape) - special.digamma(shape)  # of the mean, from that of logs
+    mean = (steps * weights).sum(axis=1)
+    np.testing.assert_allclose(mean, np.exp(expected), rtol=0.05)
+    np.testing.assert_allclose((mean / np.exp(expected)).mean(), 1.0, rtol=0.01)
+    spread = np.sqrt((steps**2 * weights).sum(axis=1) - mean**2) / mean
+    np.testing.assert_allclose(spread, values["variation"], rtol=0.2)
+    np.testing.assert_allclose(spread.mean(), values["variation"], rtol=0.03)
+
+
+def test_rows_in_the_order_of_their_sets_say_the_same_as_a_loop_over_decisions():
+    found, _ = bound("steps")
+    family = MoveFamily.of(found.moves, STEPS_SPACE, found.candidates)
+    u = jnp.asarray(most_probable(family, found.moved)) + 0.3
+    assert len(np.unique(found.which)) == found.quadrature.sets == 16
+    ordered, counts = sorted_rows(*found.rows())
+    assert ordered.which is None and counts.sum() == found.total
+    there = np.exp(np.random.default_rng(1).normal(size=STEPS_SPACE.size))
+    passive = MoveFamily.of(found.moves, STEPS_SPACE, ordered).at(u)
+    logs = np.log(np.asarray(passive.apply(jnp.asarray(there).reshape(STEPS_SPACE.shape))))
+    total = 0.0
+    for row in range(found.total):
+        one = slice(row, row + 1)
+        turns = found.quadrature.turns(found.turn_before[one], found.which[one])[0]
+        steps = found.quadrature.step_lengths(np.log(found.step_before[one]), found.which[one])[0]
+        same = [np.full(len(turns), part[row]) for part in (found.turn_before, found.step_before)]
+        moved = moved_of(found.moves, turns, steps, *same)
+        base = found.quadrature.log_base[:, found.which[row]]
+        weights = np.exp(np.asarray(passive.log_density(moved)) + base)
+        if found.possible is not None:
+            weights = np.where(found.possible[row], weights / weights.sum(), 0.0)
+        else:
+            weights = weights / weights.sum()
+        total += np.log(weights @ there[found.states[row]])
+    np.testing.assert_allclose(counts @ logs, total, rtol=1e-9)
+    np.testing.assert_allclose(
+        np.asarray(passive.matrix().sum(axis=1))[counts > 0].min(), 1.0, atol=1e-9
+    )
 
 
 def test_decisions_with_the_same_candidates_are_one_row():

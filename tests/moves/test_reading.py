@@ -61,13 +61,14 @@ def test_every_candidate_step_leads_where_moving_one_animal_alone_leads(name, ot
     found = shoal.decisions(tracks_of(places), space, shoal.Steps(candidates=8, others=others))
     assert found.total
     for row in range(0, found.total, 3):
+        one = slice(row, row + 1)
         t, animal = found.records.frame[row], found.records.individual[row]
         animal = int(found.records.individuals[animal][1][1:])
         back = places[t] - places[t - 1]
         headings = np.rad2deg(np.arctan2(back[:, 1], back[:, 0]))
         seen = places[t] + (back if others == "ahead" else 0.0)
-        turns = found.quadrature.turns(found.turn_before[row : row + 1])[0]
-        steps = found.quadrature.step_lengths(np.log(found.step_before[row : row + 1]))[0]
+        turns = found.quadrature.turns(found.turn_before[one], found.which[one])[0]
+        steps = found.quadrature.step_lengths(np.log(found.step_before[one]), found.which[one])[0]
         moves = [(found.turn[row], found.step[row]), *zip(turns, steps, strict=True)]
         for k, (turn, step) in enumerate(moves):
             heading = headings[animal] + turn
@@ -103,7 +104,7 @@ def test_a_turn_takes_as_much_off_an_angle(name):
         np.testing.assert_allclose(found.perceived[row], now, atol=1e-9)
         after = (now - turn + 180) % 360 - 180
         np.testing.assert_allclose(found.decided[row], after, atol=1e-9)
-        ends = (now - found.quadrature.turn + 180) % 360 - 180
+        ends = (now - found.quadrature.turn[:, 0] + 180) % 360 - 180
         assert np.array_equal(found.states[row], feature.axis.locate(ends))
 
 

@@ -51,7 +51,7 @@ def test_shared_candidates_are_those_of_the_middle_of_a_part_of_a_bin(many, pers
     expected[:, :2] -= persistence * found.turn_before[:, None]
     middles = beside(SPACE, expected, 4)
     for row in range(0, found.total, 7):
-        turned = middles[row, :2, None] - found.quadrature.turn
+        turned = middles[row, :2, None] - found.quadrature.turn[:, 0]
         ends = [axis.locate(turned[n]) for n, axis in enumerate(SPACE.axes[:2])]
         far = np.full(16, SPACE.axes[2].locate(found.perceived[row, 2:])[0])
         known = np.ravel_multi_index([*ends, far], SPACE.shape)

@@ -43,8 +43,8 @@ def test_the_log_posterior_is_the_plain_sum_over_decisions(decided):
     q = np.asarray(density.cost_to_go(jnp.asarray(position)))
     spread = float(density.values(hyper)[-1])
     law = stats.wrapcauchy(np.exp(-np.deg2rad(spread)))
-    heights = law.pdf(np.mod(np.deg2rad(decided.quadrature.turn), 2 * np.pi))
-    weights = heights * np.exp(decided.quadrature.log_base)
+    heights = law.pdf(np.mod(np.deg2rad(decided.quadrature.turn[:, 0]), 2 * np.pi))
+    weights = heights * np.exp(decided.quadrature.log_base[:, 0])
     weights = weights / weights.sum()
     total = 0.0
     for row in range(decided.total):

@@ -12,7 +12,8 @@ from posterior_problems import SPP, random_transitions, spp_transitions
 from registries import METHODS, PRIORS, TORUS
 from shoal.posterior import laplace
 from shoal.posterior.importance import weigh
-from shoal.posterior.laplace import _proposals, laplace_node, log_posteriors
+from shoal.posterior.laplace import _proposals, laplace_node
+from shoal.posterior.nested import log_posteriors
 
 every_method = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS.keys())
 

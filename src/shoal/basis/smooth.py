@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.scipy.special import log_ndtr
@@ -192,25 +193,27 @@ class SmoothBasis(ScaledBasis):
         """The scale of each effect times the root of each function's share of its variance."""
         values = self.values(u)
         scales, lengths = values[: len(self.subsets)], list(values[len(self.subsets) :])
-        density, square = jnp.ones((1,) * len(self.axes)), jnp.ones((1,) * len(self.axes))
+        logs, square = jnp.zeros((1,) * len(self.axes)), jnp.ones((1,) * len(self.axes))
         for n, has in enumerate(self.measured):
-            own = spectral_density(
+            own = log_spectral_density(
                 self.frequencies[n], lengths.pop(0) if has else 0.0, self.smoothness
             )
             shape = [-1 if m == n else 1 for m in range(len(self.axes))]
-            density = density * jnp.concatenate([jnp.ones(1), own]).reshape(shape)
+            logs = logs + jnp.concatenate([jnp.zeros(1), own]).reshape(shape)
             square = square * jnp.concatenate([jnp.ones(1), self.squares[n]]).reshape(shape)
         places = self.map.places  # type: ignore[attr-defined]
-        density, square = density.ravel()[places], square.ravel()[places]
-        whole = jnp.zeros(len(self.subsets)).at[self.effect].add(density * square)
-        return scales[self.effect] * jnp.sqrt(density / whole[self.effect])
+        logs, square = logs.ravel()[places], square.ravel()[places]
+        highest = jnp.full(len(self.subsets), -jnp.inf).at[self.effect].max(logs)
+        logs = logs - jax.lax.stop_gradient(highest)[self.effect]
+        whole = jnp.zeros(len(self.subsets)).at[self.effect].add(jnp.exp(logs) * square)
+        return scales[self.effect] * jnp.exp(0.5 * (logs - jnp.log(whole[self.effect])))
 
 
-def spectral_density(waves: Any, length: Any, smoothness: float) -> Any:
+def log_spectral_density(waves: Any, length: Any, smoothness: float) -> Any:
     """How much variance a kernel of this length gives to each frequency, up to a factor."""
     if math.isinf(smoothness):
-        return jnp.exp(-0.5 * (waves * length) ** 2)
-    return (1 + (waves * length) ** 2 / (2 * smoothness)) ** (-smoothness - 0.5)
+        return -0.5 * (waves * length) ** 2
+    return (-smoothness - 0.5) * jnp.log1p((waves * length) ** 2 / (2 * smoothness))
 
 
 def shortest_length(
@@ -233,8 +236,8 @@ def shortest_length(
     low, high = 1e-2 / float(np.max(waves)), 1e2 / float(np.max(waves))
     for _ in range(40):
         middle = math.sqrt(low * high)
-        own = float(squares @ np.asarray(spectral_density(waves, middle, smoothness)))
-        lost = per_wave * float(np.asarray(spectral_density(further, middle, smoothness)).sum())
+        own = float(squares @ np.exp(log_spectral_density(waves, middle, smoothness)))
+        lost = per_wave * float(np.exp(log_spectral_density(further, middle, smoothness)).sum())
         low, high = (middle, high) if lost > LOST_SHARE * (own + lost) else (low, middle)
     return high
 

@@ -5,11 +5,13 @@ unit of the tracks.
 """
 
 import math
+from functools import partial
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.scipy.special import gammaln, i0e
+from jax.scipy.special import digamma, gammaln, i0e
 from jaxtyping import Array, Float
 
 from shoal.moves.empirical import EmpiricalMoves
@@ -70,8 +72,8 @@ def _wrapped_normal(degrees: Float[Array, "*any"], sd: Any) -> Float[Array, "*an
 def log_step(kind: Any, values: Values, residual: Float[Array, "*any"]) -> Float[Array, "*any"]:
     """The log density of log steps, by how far they lie above the expected log step.
 
-    A gamma step has mean 1 where the residual is 0, a log-normal one has median 1; ``variation``
-    is the sd of a log-normal step's logarithm, and of a gamma step its sd over its mean.
+    Residuals have mean 0: a typical step is a geometric mean, whatever the shape. ``variation`` is
+    the sd of a log-normal step's logarithm, and of a gamma step its sd over its mean.
     """
     if isinstance(kind, EmpiricalMoves):
         density = kind.at(residual)
@@ -80,16 +82,42 @@ def log_step(kind: Any, values: Values, residual: Float[Array, "*any"]) -> Float
     variation = values["variation"]
     if kind == "gamma":
         shape = variation**-2
+        residual = residual + digamma(shape) - jnp.log(shape)
         return shape * jnp.log(shape) - gammaln(shape) + shape * (residual - jnp.exp(residual))
     scaled = residual / variation
     return -0.5 * scaled**2 - jnp.log(variation) - 0.5 * math.log(2 * math.pi)
 
 
+def turn_heights(
+    kind: Any, values: Values, degrees: Float[np.ndarray, "*any"]
+) -> Float[np.ndarray, "*any"]:
+    """``log_turn`` of arrays, by one program."""
+    return np.asarray(_compiled(log_turn, kind, _arrays(values), jnp.asarray(degrees)))
+
+
+def step_heights(
+    kind: Any, values: Values, residual: Float[np.ndarray, "*any"]
+) -> Float[np.ndarray, "*any"]:
+    """``log_step`` of arrays, by one program."""
+    return np.asarray(_compiled(log_step, kind, _arrays(values), jnp.asarray(residual)))
+
+
+@partial(jax.jit, static_argnums=(0, 1))
+def _compiled(height: Any, kind: Any, values: Values, places: Array) -> Array:
+    found: Array = height(kind, values, places)
+    return found
+
+
+def _arrays(values: Values) -> Values:
+    """Numbers that programs take as arguments: another value needs no other program."""
+    return {name: np.asarray(value, dtype=float) for name, value in values.items()}
+
+
 def quantiles(
     log_density: Float[np.ndarray, " grid"],
     grid: Float[np.ndarray, " grid"],
-    places: Float[np.ndarray, " points"],
-) -> tuple[Float[np.ndarray, " points"], Float[np.ndarray, " points"]]:
+    places: Float[np.ndarray, "*points"],
+) -> tuple[Float[np.ndarray, "*points"], Float[np.ndarray, "*points"]]:
     """Points below which these shares of a tabulated density lie, and its log density there."""
     density = np.exp(log_density - log_density.max())
     widths = np.diff(grid)

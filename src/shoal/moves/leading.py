@@ -28,7 +28,7 @@ def with_candidates(group: Seen, recipe: Counting, moves: Turns, spread: Quadrat
     """
     count, kinds = len(group.turn), len(recipe.space.parts)
     later = shares(recipe.space, steps=moves.steps)
-    k = len(spread.turn)
+    k, which = len(spread.turn), spread.set_of(group.frame + group.first, group.animal)
     states = np.empty((0 if later else count, k), dtype=np.int32)
     possible = np.ones(states.shape, dtype=bool)
     decided = np.empty((count, kinds))
@@ -39,10 +39,10 @@ def with_candidates(group: Seen, recipe: Counting, moves: Turns, spread: Quadrat
         rows = slice(start, min(start + rows_each, count))
         turns, lengths = group.turn[rows, None], group.step[rows, None]
         if not later:
-            turns = np.column_stack([turns, spread.turns(group.turn_before[rows])])
+            turns = np.column_stack([turns, spread.turns(group.turn_before[rows], which[rows])])
         if moves.steps:
             before = np.log(group.step_before[rows])
-            lengths = np.column_stack([lengths, spread.step_lengths(before)])
+            lengths = np.column_stack([lengths, spread.step_lengths(before, which[rows])])
         else:
             lengths = np.zeros_like(turns)
         values, allowed = _decided(group, seen, recipe, rows, turns, lengths, steps=moves.steps)
@@ -70,6 +70,7 @@ def with_candidates(group: Seen, recipe: Counting, moves: Turns, spread: Quadrat
         step_before=group.step_before,
         table=states,
         possible=None if possible.all() else possible,
+        which=which,
         row=np.zeros(count, dtype=np.int32) if later else None,
         quadrature=spread,
         headings=recipe.headings.of(group.tracks),

@@ -54,10 +54,14 @@ class Candidates(eqx.Module):
         The decided state of every candidate move, for each row of candidates.
     possible
         Which candidates can be made at all; None where all can.
+    which
+        The set of candidates that each row has; None where rows of one set follow each other, as
+        many of each.
     row
         Which row each decision has; None where every decision has its own.
     turn, log_step
-        Of each candidate, from where turns and steps were expected when candidates were made.
+        Of each candidate of each set, from where turns and steps were expected when they were
+        spread.
     log_base
         Minus the log density they were spread by.
     persistence, log_typical, follow
@@ -71,16 +75,24 @@ class Candidates(eqx.Module):
 
     states: Int[Array, "k rows"]
     possible: Bool[Array, "k rows"] | None
+    which: Int[Array, " rows"] | None
     row: Int[Array, " n"] | None
-    turn: Float[Array, " k"]
-    log_step: Float[Array, " k"] | None
-    log_base: Float[Array, " k"]
+    turn: Float[Array, "k sets"]
+    log_step: Float[Array, "k sets"] | None
+    log_base: Float[Array, "k sets"]
     persistence: Float[Array, ""]
     log_typical: Float[Array, ""]
     follow: Float[Array, ""]
     turn_before: Float[Array, " n"]
     log_step_before: Float[Array, " n"] | None
     apart: bool = eqx.field(static=True)
+
+    def of_rows(self, numbers: Float[Array, "*any sets"]) -> Float[Array, "*any #rows"]:
+        """A number for every row, from one for every set."""
+        if self.which is not None:
+            return numbers[..., self.which]
+        sets = numbers.shape[-1]
+        return numbers if sets == 1 else jnp.repeat(numbers, self.states.shape[1] // sets, axis=-1)
 
 
 class PassiveMoves(PassiveOperator):
@@ -132,40 +144,49 @@ class PassiveMoves(PassiveOperator):
         Candidates that cannot be made have none, and what they would have is nobody's: the chances
         of all others add up to less than 1, and moves that were made are that much likelier.
         """
+        given, chances = self.candidates, self.chances()
+        assert given is not None
+        if not given.apart:
+            chances = given.of_rows(chances)
+        return chances if given.possible is None else jnp.where(given.possible, chances, 0.0)
+
+    def chances(self) -> Float[Array, "k any"]:
+        """The passive chance of every candidate of every set, or of every row."""
         given = self.candidates
         assert given is not None
-        turn = given.turn[:, None]
+        turn, log_base, log_steps = given.turn, given.log_base, given.log_step
         if given.apart:
             more = given.persistence - self.values["persistence"]
-            turn = turn + more * given.turn_before
-        log = self.log_turn(turn) + given.log_base[:, None]
+            turn, log_base = given.of_rows(turn) + more * given.turn_before, given.of_rows(log_base)
+            log_steps = None if log_steps is None else given.of_rows(log_steps)
+        log = self.log_turn(turn) + log_base
         if isinstance(self.moves, Steps):
-            assert given.log_step is not None and given.log_step_before is not None
+            assert log_steps is not None and given.log_step_before is not None
             follow, typical = self.values["follow"], jnp.log(self.values["typical"])
             if given.apart:
                 before = given.log_step_before
                 expected = (1 - follow) * typical + follow * before
                 spread = (1 - given.follow) * given.log_typical + given.follow * before
-                residual = given.log_step[:, None] + spread - expected
+                residual = log_steps + spread - expected
             else:
                 shift = given.log_typical - typical
-                residual = (given.log_step + (1 - follow) * shift)[:, None]
+                residual = log_steps + (1 - follow) * shift
             log = log + log_step(self.moves.step, self.values, residual)
-        chances = jax.nn.softmax(log, axis=0)
-        return chances if given.possible is None else jnp.where(given.possible, chances, 0.0)
+        return jax.nn.softmax(log, axis=0)
 
     def apply(self, values: Float[Array, "*grid"]) -> Float[Array, " n"]:
         """The mean over each decision's moves of an array over decided states: S x."""
-        assert self.candidates is not None
-        there = values.ravel()
+        given, there = self.candidates, values.ravel()
+        assert given is not None
 
-        def add(total: Array, one: tuple[Array, Array]) -> tuple[Array, None]:
-            states, weight = one
-            return total + weight * there[states], None
+        def add(total: Array, one: tuple[Array, Array, Array | None]) -> tuple[Array, None]:
+            states, weight, possible = one
+            gained = (weight if given.apart else given.of_rows(weight)) * there[states]
+            return total + (gained if possible is None else jnp.where(possible, gained, 0.0)), None
 
-        none = jnp.zeros(self.candidates.states.shape[1], there.dtype)
-        total, _ = jax.lax.scan(add, none, (self.candidates.states, self.weights))
-        return total if self.candidates.row is None else total[self.candidates.row]
+        none = jnp.zeros(given.states.shape[1], there.dtype)
+        total, _ = jax.lax.scan(add, none, (given.states, self.chances(), given.possible))
+        return total if given.row is None else total[given.row]
 
     def apply_positive(self, values: Float[Array, "*grid"]) -> Float[Array, " n"]:
         """The same: nothing is lost where S x is small."""

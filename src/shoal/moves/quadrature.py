@@ -1,14 +1,17 @@
 """Moves that stand for all that an animal could have made, spread by passive moves."""
 
 from dataclasses import dataclass
+from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Array, Float, Int
 
-from shoal.moves.densities import log_step, log_turn, quantiles
+from shoal.moves.densities import quantiles, step_heights, turn_heights
 from shoal.moves.empirical import EmpiricalMoves
+from shoal.moves.padding import padded_moves
 from shoal.moves.passive import Moved, MoveFamily, PassiveMoves
 from shoal.moves.specification import Steps, Turns
 from shoal.passive.estimating import most_probable
@@ -25,15 +28,23 @@ TABLE = 4097
 
 GOLDEN = (np.sqrt(5) - 1) / 2
 
+PLASTIC = 1.32471795724474602596
+"""The root of x³ = x + 1, whose powers spread points evenly over a square."""
+
+SETS = 16
+"""Sets of candidates. Decisions have different ones, so that their errors average out."""
+
 
 @dataclass(frozen=True, eq=False)
 class Quadrature:
     """Candidate moves, as differences from what an animal would be expected to do.
 
+    There are several sets of them, each spread evenly and each at other places.
+
     Attributes
     ----------
     turn, log_step
-        Of each candidate.
+        Of each candidate of each set.
     log_base
         Minus the log density by which they were spread.
     persistence, log_typical, follow
@@ -41,41 +52,73 @@ class Quadrature:
         one before.
     """
 
-    turn: Float[np.ndarray, " k"]
-    log_step: Float[np.ndarray, " k"] | None
-    log_base: Float[np.ndarray, " k"]
+    turn: Float[np.ndarray, "k sets"]
+    log_step: Float[np.ndarray, "k sets"] | None
+    log_base: Float[np.ndarray, "k sets"]
     persistence: float
     log_typical: float
     follow: float
 
-    def turns(self, before: Float[np.ndarray, " n"]) -> Float[np.ndarray, "n k"]:
-        """Candidate turns after the turns before."""
-        return np.asarray(self.persistence * before[:, None] + self.turn)
+    @property
+    def sets(self) -> int:
+        """How many sets there are."""
+        return self.turn.shape[1]
 
-    def step_lengths(self, log_before: Float[np.ndarray, " n"]) -> Float[np.ndarray, "n k"]:
-        """Candidate steps after the steps before."""
+    def set_of(
+        self, frame: Int[np.ndarray, " n"], animal: Int[np.ndarray, " n"]
+    ) -> Int[np.ndarray, " n"]:
+        """The set that an animal has in a frame: another one in each frame that follows."""
+        place = np.mod(GOLDEN * frame + animal / PLASTIC, 1.0)
+        return (self.sets * place).astype(np.int32)
+
+    def turns(
+        self, before: Float[np.ndarray, " n"], which: Int[np.ndarray, " n"]
+    ) -> Float[np.ndarray, "n k"]:
+        """Candidate turns of decisions with these sets, after the turns before."""
+        return np.asarray(self.persistence * before[:, None] + self.turn.T[which])
+
+    def step_lengths(
+        self, log_before: Float[np.ndarray, " n"], which: Int[np.ndarray, " n"]
+    ) -> Float[np.ndarray, "n k"]:
+        """Candidate steps of decisions with these sets, after the steps before."""
         assert self.log_step is not None
-        expected = (1 - self.follow) * self.log_typical + self.follow * log_before
-        return np.exp(expected[:, None] + self.log_step)
+        return np.exp(self.expected_log_step(log_before)[:, None] + self.log_step.T[which])
+
+    def expected_log_step(self, log_before: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
+        """The logarithm of the step that is expected after the steps before."""
+        return (1 - self.follow) * self.log_typical + self.follow * log_before
 
 
 def fitted_moves(moves: Turns, moved: Moved, space: StateSpace) -> PassiveMoves:
     """The passive moves that describe these moves best, as far as they can be made."""
     family = MoveFamily.of(moves, space)
-    can = np.isfinite(np.asarray(family.at(jnp.zeros(family.count)).log_density(moved)))
-    some = moved if can.all() else jax.tree_util.tree_map(lambda each: each[can], moved)
-    u = most_probable(family, some)
-    found = {name: float(value) for (name, _), value in family.numbers(jnp.asarray(u)).items()}
+    moved = padded_moves(moved)
+    can = np.isfinite(np.asarray(_log_densities(family, moved)))
+    if not can.all():
+        moved = jax.tree_util.tree_map(lambda each: jnp.asarray(np.asarray(each)[can]), moved)
+    u = most_probable(family, moved)
+    numbers = _numbers(family, jnp.asarray(u))
+    found = {name: float(value) for (name, _), value in numbers.items()}
     return PassiveMoves(space.shape, moves, found)
 
 
-def quadrature(passive: PassiveMoves) -> Quadrature:
+@eqx.filter_jit
+def _log_densities(family: MoveFamily, moved: Moved) -> Float[Array, " n"]:
+    return family.at(jnp.zeros(family.count)).log_density(moved)
+
+
+@eqx.filter_jit
+def _numbers(family: MoveFamily, u: Float[Array, " k"]) -> dict[Any, Any]:
+    return family.numbers(u)
+
+
+def quadrature(passive: PassiveMoves, sets: int) -> Quadrature:
     """Candidates spread by passive moves, somewhat wider."""
     moves, found = passive.moves, passive.values
-    turn, base = _turns(moves, found)
+    turn, base = _turns(moves, found, sets)
     log_steps = None
     if isinstance(moves, Steps):
-        log_steps, more = _log_steps(moves, found)
+        log_steps, more = _log_steps(moves, found, sets)
         base = base + more
     return Quadrature(
         turn,
@@ -87,16 +130,27 @@ def quadrature(passive: PassiveMoves) -> Quadrature:
     )
 
 
+def _shifts(sets: int, power: int) -> Float[np.ndarray, " sets"]:
+    """By how much each set is shifted along one of two directions; the first is not."""
+    return np.mod(0.5 + np.arange(sets) / PLASTIC**power, 1.0)
+
+
 def _turns(
-    moves: Turns, found: dict[str, float]
-) -> tuple[Float[np.ndarray, " k"], Float[np.ndarray, " k"]]:
+    moves: Turns, found: dict[str, float], sets: int
+) -> tuple[Float[np.ndarray, "k sets"], Float[np.ndarray, "k sets"]]:
     if moves.every is not None:
-        turns = np.arange(round(360 / moves.every)) * float(moves.every)
-        turns = np.where(turns >= 180.0, turns - 360.0, turns)
-        return turns, np.zeros(turns.size)
+        turns = _multiples(float(moves.every))[:, None]
+        return turns, np.zeros(turns.shape)
     count = int(moves.candidates)
-    turn, log_density = quantiles(*_turn_density(moves, found), (np.arange(count) + 0.5) / count)
+    places = (np.arange(count)[:, None] + _shifts(sets, 1)) / count
+    turn, log_density = quantiles(*_turn_density(moves, found), places)
     return turn, -log_density
+
+
+def _multiples(every: float) -> Float[np.ndarray, " k"]:
+    """All multiples of some degrees."""
+    turns = np.arange(round(360 / every)) * every
+    return np.where(turns >= 180.0, turns - 360.0, turns)
 
 
 def _turn_density(
@@ -111,8 +165,7 @@ def _turn_density(
     if isinstance(moves.turn, EmpiricalMoves):
         height = np.asarray(moves.turn.at(jnp.asarray(grid / WIDER)) / WIDER)
     else:
-        centred = wider | {"bias": 0.0}
-        height = np.exp(np.asarray(log_turn(moves.turn, centred, jnp.asarray(grid))))
+        height = np.exp(turn_heights(moves.turn, wider | {"bias": 0.0}, grid))
     return np.log((1 - ANYWHERE) * height + ANYWHERE / 360.0), grid + found.get("bias", 0.0)
 
 
@@ -124,17 +177,18 @@ def turn_table(
     Where turns are multiples of some degrees: these, and their log passive chances.
     """
     if moves.every is not None:
-        turns, _ = _turns(moves, found)
+        turns = _multiples(float(moves.every))
         exact = PassiveMoves((1,), moves, found)
         return turns, np.asarray(exact.log_turn(jnp.asarray(turns)))
     return quantiles(*_turn_density(moves, found), np.linspace(0.0, 1.0, TABLE))
 
 
 def _log_steps(
-    moves: Steps, found: dict[str, float]
-) -> tuple[Float[np.ndarray, " k"], Float[np.ndarray, " k"]]:
+    moves: Steps, found: dict[str, float], sets: int
+) -> tuple[Float[np.ndarray, "k sets"], Float[np.ndarray, "k sets"]]:
     """Steps in another order than turns, so that both together cover all moves evenly."""
-    places = np.mod(0.5 + GOLDEN * np.arange(int(moves.candidates)), 1.0)
+    along = GOLDEN * np.arange(int(moves.candidates))
+    places = np.mod(along[:, None] + _shifts(sets, 2), 1.0)
     step, log_density = quantiles(*_step_density(moves, found), places)
     return step, -log_density
 
@@ -145,11 +199,11 @@ def _step_density(
     """The log density by which candidate log steps are spread, on a fine grid."""
     if isinstance(moves.step, EmpiricalMoves):
         grid = np.linspace(WIDER * moves.step.places[0], WIDER * moves.step.places[-1], 8001)
-        return np.asarray(log_step(moves.step, found, jnp.asarray(grid / WIDER))), grid
+        return step_heights(moves.step, found, grid / WIDER), grid
     wider = found | {"variation": WIDER * found["variation"]}
     reach = 12 * max(wider["variation"], 0.3)
     grid = np.linspace(-reach, min(reach, 6.0), 8001)
-    return np.asarray(log_step(moves.step, wider, jnp.asarray(grid))), grid
+    return step_heights(moves.step, wider, grid), grid
 
 
 def log_step_table(

@@ -18,7 +18,7 @@ from shoal.states import Headings, Records, StateSpace, splitting
 from shoal.states.transitions import Pairs
 
 Split = tuple["Decisions", "Decisions"]
-EACH = ("perceived", "decided", "turn", "step", "turn_before", "step_before")
+EACH = ("perceived", "decided", "turn", "step", "turn_before", "step_before", "which")
 """What every decision has."""
 
 
@@ -42,6 +42,8 @@ class Decisions:
     table, possible
         The decided state of every candidate move, for each row of candidates, and which of them can
         be made; None where all can.
+    which
+        The set of candidates of each decision.
     row
         Which row of the table each decision has; None where every decision has its own.
     quadrature
@@ -65,6 +67,7 @@ class Decisions:
     step_before: Float[np.ndarray, " n"]
     table: Int[np.ndarray, "rows k"]
     possible: Bool[np.ndarray, "rows k"] | None
+    which: Int[np.ndarray, " n"]
     row: Int[np.ndarray, " n"] | None
     quadrature: Quadrature
     dropped: dict[str, int] = field(default_factory=dict)
@@ -137,6 +140,7 @@ class Decisions:
         return Candidates(
             jnp.asarray(table.T),
             None if self.possible is None else jnp.asarray(self.possible.T),
+            None if spread.sets == 1 else jnp.asarray(self.which),
             None if row is None else jnp.asarray(row),
             jnp.asarray(spread.turn),
             None if steps is None else jnp.asarray(steps),
@@ -156,7 +160,8 @@ class Decisions:
         perceive few angles there are far fewer rows than decisions.
         """
         given = self.candidates
-        if self.moves.steps or self.possible is not None or given.apart:
+        alone = self.moves.steps or self.possible is not None or given.which is not None
+        if alone or given.apart:
             return given, np.ones(self.total)
         if given.row is not None:
             return replace(given, row=None), np.bincount(np.asarray(given.row)).astype(float)

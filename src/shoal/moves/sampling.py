@@ -13,7 +13,7 @@ from jaxtyping import Float, UInt64
 
 from shoal.errors import InputError
 from shoal.moves.passive import Moved, PassiveMoves
-from shoal.moves.quadrature import Quadrature, fitted_moves, quadrature
+from shoal.moves.quadrature import SETS, Quadrature, fitted_moves, quadrature
 from shoal.moves.record import moved_of
 from shoal.moves.seen import Seen, summed
 from shoal.moves.sharing import shares
@@ -122,7 +122,8 @@ def spread_by(moves: Turns, samples: Sequence[Sample], space: StateSpace) -> Spr
         usual = float(np.exp(np.median(np.log(step))))
     refuse_too_many(sample.total, moves, space)
     passive = fitted_moves(moves, sample.moved(moves, usual), space)
-    return Spread(passive, quadrature(passive), usual)
+    exact = moves.every is not None or shares(space, steps=moves.steps)
+    return Spread(passive, quadrature(passive, 1 if exact else SETS), usual)
 
 
 def refuse_too_many(count: int, moves: Turns, space: StateSpace, free: int | None = None) -> None:

@@ -79,15 +79,16 @@ def _states(
 ) -> Int[np.ndarray, "rows k"]:
     """The state that every candidate leads to."""
     kinds: Any = space.parts
-    found = np.empty((len(values), len(spread.turn)), dtype=np.int32)
-    block = max(1, (1 << 20) // len(spread.turn))
+    (turns,) = spread.turn.T  # one set: angles lie anywhere in their bins, which averages as well
+    found = np.empty((len(values), len(turns)), dtype=np.int32)
+    block = max(1, (1 << 20) // len(turns))
     for start in range(0, len(values), block):
         rows = slice(start, start + block)
         some = values[rows, None]
         columns = [
-            np.asarray(difference(some[..., n], spread.turn))
+            np.asarray(difference(some[..., n], turns))
             if part.turn
-            else np.broadcast_to(some[..., n], (len(some), len(spread.turn)))
+            else np.broadcast_to(some[..., n], (len(some), len(turns)))
             for n, part in enumerate(kinds)
         ]
         found[rows] = located(space, columns)

@@ -154,8 +154,8 @@ class Steps(Turns):
         The distribution of steps without preferences: ``"gamma"``, ``"log-normal"``, or as they
         were seen: ``shoal.observed_steps(tracks)``.
     typical
-        The step that an animal is expected to make after a typical one, in the unit of the tracks:
-        its mean (gamma) or median (log-normal). By default learned, around what the tracks show.
+        The geometric mean of steps after a typical one, in the unit of the tracks. By default
+        learned, around what the tracks show.
     variation
         The sd of a gamma step over its mean, or that of a log-normal step's logarithm.
     follow

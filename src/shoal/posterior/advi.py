@@ -12,13 +12,13 @@ from shoal.posterior.curvature import check_dense
 from shoal.posterior.draws import Draws
 from shoal.posterior.full_rank import full_rank
 from shoal.posterior.importance import FEWEST_PROPOSED, PROPOSED, corrected, weigh
-from shoal.posterior.laplace import log_posteriors
 from shoal.posterior.mean_field import (
     Approximation,
     Target,
     mean_field,
     stochastic_mean_field,
 )
+from shoal.posterior.nested import log_posteriors
 from shoal.progress import Report
 
 FAMILIES = ("mean-field", "full-rank")

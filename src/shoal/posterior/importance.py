@@ -37,6 +37,13 @@ class Weighing(NamedTuple):
     pareto_k: float
     effective: float
 
+    def after(self, before: "Weighing") -> "Weighing":
+        """Of draws whose first part was itself resampled by weights."""
+        if not min(self.effective, before.effective) > 0:
+            return self._replace(effective=0.0)
+        effective = 1 / (1 / self.effective + 1 / before.effective)
+        return Weighing(self.weights, max(self.pareto_k, before.pareto_k), effective)
+
 
 class Corrected(NamedTuple):
     """Which of the proposed draws to keep, and how good they are."""
@@ -68,10 +75,7 @@ def weigh(
 
 
 def corrected(weighing: Weighing, count: int, generator: np.random.Generator) -> Corrected:
-    """So many draws by their weights, in random order; the first ones as they are if k̂ is large.
-
-    Systematic resampling: a draw of weight w is kept ⌊count·w⌋ or ⌈count·w⌉ times.
-    """
+    """So many draws by their weights, in random order; the first ones as they are if k̂ is large."""
     usable = weighing.pareto_k <= PARETO_K
     facts: dict[str, float | bool] = {
         "pareto_k": weighing.pareto_k,
@@ -81,7 +85,17 @@ def corrected(weighing: Weighing, count: int, generator: np.random.Generator) ->
     }
     if not usable:
         return Corrected(np.arange(count) % weighing.weights.size, facts)
-    ends = np.cumsum(weighing.weights)
+    return Corrected(resampled(weighing.weights, count, generator), facts)
+
+
+def resampled(
+    weights: Float[np.ndarray, " draws"], count: int, generator: np.random.Generator
+) -> Int[np.ndarray, " kept"]:
+    """So many draws by their weights, in random order.
+
+    Systematic resampling: a draw of weight w is kept ⌊count·w⌋ or ⌈count·w⌉ times.
+    """
+    ends = np.cumsum(weights)
     places = (np.arange(count) + generator.random()) / count * ends[-1]
     kept = np.minimum(np.searchsorted(ends, places, side="right"), ends.size - 1)
-    return Corrected(generator.permutation(kept), facts)
+    return generator.permutation(kept)

@@ -4,8 +4,6 @@ import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
@@ -18,11 +16,8 @@ from shoal.posterior.draws import Draws
 from shoal.posterior.hierarchy import Hierarchy
 from shoal.posterior.importance import FEWEST_PROPOSED, PROPOSED, corrected, weigh
 from shoal.posterior.mode import conditional_mode, rough_mode
-from shoal.posterior.nested import Proposed, nested_proposals
+from shoal.posterior.nested import Proposed, log_posteriors, nested_proposals
 from shoal.progress import Report
-
-LARGEST_WORK, LEAST_PROPOSED = 2e10, 1536
-"""Numbers that all proposals may look up together, and how many there are at the least."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +42,9 @@ class Laplace:
             if not 0 < value <= most:
                 raise InputError(f"Laplace's {name} lies between 0 and {most:g}, got {value}")
 
+
+FEWEST_DECIDED = 2048
+"""Draws that are proposed for a fit to decisions, at the least."""
 
 MAX_CLIMBS = 30
 """Looks for the most probable precision before giving up."""
@@ -80,15 +78,17 @@ def laplace_draws(
     check_dense(density, "laplace", "method='map', 'advi' or 'nuts'")
     generator = np.random.default_rng(seed)
     total = shape[0] * shape[1]
-    count = max(PROPOSED * total, FEWEST_PROPOSED)
+    count, before = max(PROPOSED * total, FEWEST_PROPOSED), None
     if isinstance(density, Hierarchy):
-        # draws are then copies of fewer, and are said to be worth as many as they are
-        count = min(count, max(LEAST_PROPOSED, int(LARGEST_WORK / max(1, density.work))))
-        proposed, top = nested_proposals(density, count, generator, report)
+        if density.of_decisions:  # nearly all proposals are used
+            count = max(total, FEWEST_DECIDED)
+        proposed, top, before = nested_proposals(density, count, generator, report)
         facts: dict[str, Any] = {"converged": top.converged, "iterations": top.iterations}
     else:
         proposed, facts = _proposals(density, settings, count, generator, report)
     weighing = weigh(proposed.log_posterior, proposed.log_approximation)
+    if before is not None:
+        weighing = weighing.after(before)
     kept, quality = corrected(weighing, total, generator)
     return Draws(
         positions=proposed.positions[kept].reshape(*shape, -1),
@@ -133,14 +133,6 @@ def _proposals(
     converged = found and all(node.converged for node in nodes)
     facts = {"converged": converged, "nodes": len(nodes)}
     return Proposed(positions, log_p, log_q + log_density_t), facts
-
-
-@eqx.filter_jit
-def log_posteriors(
-    density: Density | Hierarchy, positions: Float[Array, "draws unknowns"]
-) -> Float[Array, " draws"]:
-    """The log posterior of many points, one after the other."""
-    return jax.lax.map(density.log_posterior, positions, batch_size=64)
 
 
 def _nodes(density: Density, settings: Laplace, report: Report) -> tuple[list[Node], bool]:

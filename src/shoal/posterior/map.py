@@ -9,9 +9,10 @@ from shoal.posterior.curvature import LARGEST_DENSE
 from shoal.posterior.density import Density
 from shoal.posterior.draws import Draws
 from shoal.posterior.hierarchy import Hierarchy
-from shoal.posterior.laplace import log_posteriors, marginal_peak
+from shoal.posterior.laplace import marginal_peak
 from shoal.posterior.marginal import marginal_top
 from shoal.posterior.mode import conditional_mode, rough_mode
+from shoal.posterior.nested import log_posteriors
 from shoal.progress import Report
 
 

@@ -14,7 +14,7 @@ from shoal.passive.estimating import LOST
 from shoal.posterior.curvature import likelihood_curvature
 from shoal.posterior.hierarchy import Hierarchy, Hyper
 from shoal.posterior.mode import Mode, conditional_mode
-from shoal.posterior.quadratic import Top, hyper_bend, quadratic_at, started, summit
+from shoal.posterior.quadratic import Top, hyper_bend, started, summit
 from shoal.progress import Report
 
 LARGEST_WORK = 60_000_000
@@ -174,7 +174,10 @@ def _precision(model: Hierarchy, top: Top) -> Float[np.ndarray, "n n"]:
     """−∇² log p(ξ | y, the other unknowns) at the top."""
     hyper = jnp.asarray(top.hyper)
     amplitude = np.asarray(model.basis.amplitude(model.parts(hyper)[0]))
-    curved = likelihood_curvature(model.plain(hyper), jnp.asarray(amplitude) * top.xi)
+    if top.around is None:
+        curved = likelihood_curvature(model.plain(hyper), jnp.asarray(amplitude) * top.xi)
+    else:
+        curved = top.around.bend[: amplitude.size, : amplitude.size]
     return np.asarray(np.eye(amplitude.size) + amplitude[:, None] * curved * amplitude)
 
 
@@ -188,10 +191,8 @@ def hyper_spread(model: Hierarchy, top: Top, report: Report) -> Float[np.ndarray
     """A square root of the covariance of the unknowns besides the coefficients."""
     hyper = np.asarray(top.hyper)
     if model.of_decisions:
-        basis, passive = model.parts(jnp.asarray(hyper))
-        costs = model.basis.amplitude(basis) * top.xi
-        around = quadratic_at(model, costs, passive)
-        return _root(hyper_bend(model.basis, around, hyper))
+        assert top.around is not None
+        return _root(hyper_bend(model.basis, top.around, hyper))
     bend = np.zeros((hyper.size, hyper.size))
     for n in range(hyper.size):
         slopes = []

@@ -14,7 +14,7 @@ from shoal.errors import InputError, checked_seed
 from shoal.files import make_folder
 from shoal.lmdp.policies import checked_discount
 from shoal.moves import AloneFamily, Decisions, MoveFamily, Turns, surroundings
-from shoal.moves.padding import padded_moves, padded_rows
+from shoal.moves.padding import padded_moves, padded_rows, sorted_rows
 from shoal.passive import Empirical, PassiveFamily, PassiveOperator, as_family, as_operator
 from shoal.passive.estimating import most_probable
 from shoal.passive.narrowness import narrow_axes
@@ -23,6 +23,7 @@ from shoal.posterior.checkpoint import Checkpoint
 from shoal.posterior.decision_checks import quadrature_shift, residual_correlation
 from shoal.posterior.decision_costs import with_state_costs
 from shoal.posterior.decision_fit import DecisionFit
+from shoal.posterior.decision_likelihood import DecisionLikelihood
 from shoal.posterior.density import Density
 from shoal.posterior.draws import Draws
 from shoal.posterior.finite import NotFiniteError, check_draws
@@ -210,7 +211,7 @@ class Model:
             raise InputError(f"decisions have no discount: leave it 1, got {self.discount}")
         if not decisions.total:
             raise InputError("there are no decisions to learn from")
-        candidates, counts = padded_rows(*decisions.rows())
+        candidates, counts = sorted_rows(*decisions.rows())
         basis = self._scaled_basis(decisions)
         if self.state_costs:
             basis = ThroughBasis.of(basis, surroundings(decisions))
@@ -301,10 +302,11 @@ class Model:
             return Fit.of(self, data, density, settings, drawn, seed)
         alone = passive_alone(data)
         flat = drawn.positions.reshape(-1, drawn.positions.shape[-1])
+        likelihood = DecisionLikelihood.of(density)
         facts = {
             "passive_alone": alone.tolist(),
-            "quadrature_shift": quadrature_shift(density, drawn.centre),
-            "turn_correlation": residual_correlation(data, density, flat),
+            "quadrature_shift": quadrature_shift(likelihood, drawn.centre),
+            "turn_correlation": residual_correlation(data, likelihood, flat),
         }
         told = replace(drawn, facts=drawn.facts | facts)
         model = replace(self, passive=data.moves)
@@ -332,9 +334,9 @@ class Model:
 
 def passive_alone(data: Decisions) -> Any:
     """The most probable passive moves of animals that prefer nothing."""
-    within = None  # where every candidate can be made, they do not matter
-    if data.possible is not None:
-        within, _ = padded_rows(data.candidates, np.ones(data.total))
+    if data.possible is None:  # where every candidate can be made, they do not matter
+        return most_probable(MoveFamily.of(data.moves, data.space), padded_moves(data.digest))
+    within, _ = padded_rows(data.candidates, np.ones(data.total))
     return most_probable(AloneFamily.of(data.moves, data.space, within), padded_moves(data.digest))
 
 

@@ -1,8 +1,9 @@
 """Draws where scales, lengths or dynamics are unknown: these first, then costs given them.
 
-The unknowns u besides the coefficients come from a Student t whose centre and shape are adapted to
-their posterior. Given u, the costs c = amplitude(u) ξ have the likelihood's Gaussian form, so that
-ξ is drawn from the Gaussian that prior and likelihood make together at this u:
+The unknowns u besides the coefficients come from Student t distributions that are adapted to their
+posterior; where the log likelihood is known to second order, as that of decisions is, without
+another look at the tracks. Given u, the costs c = amplitude(u) ξ have the likelihood's Gaussian
+form, so that ξ is drawn from the Gaussian that prior and likelihood make together at this u:
 
     ξ | u  ~  Normal(Λ⁻¹ A b(u), Λ⁻¹),   Λ = I + A H A,   A = diag amplitude(u),
 
@@ -14,37 +15,36 @@ others a draw is the prior's. Where H = F Fᵀ then has few columns, Λ = I + A 
 a matrix of that size (Woodbury). Importance weights are those of what was drawn.
 """
 
-from typing import NamedTuple
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.scipy.linalg import cho_solve, solve_triangular
 from jaxtyping import Array, Float
-from scipy.linalg import eigh
-from scipy.special import gammaln
+from scipy.linalg import cho_solve, cholesky, eigh, solve_triangular
 
+from shoal.parallel import side_by_side
 from shoal.posterior.curvature import likelihood_curvature
-from shoal.posterior.hierarchy import Hierarchy, Hyper
-from shoal.posterior.importance import weigh
+from shoal.posterior.density import Density
+from shoal.posterior.hierarchy import Hierarchy
+from shoal.posterior.importance import Weighing, resampled, weigh
 from shoal.posterior.marginal import hyper_spread, marginal_top
-from shoal.posterior.quadratic import Top
+from shoal.posterior.quadratic import Top, heights_given
+from shoal.posterior.unknowns import SplitStudent, weighted_unknowns
 from shoal.progress import Report
 
-FREEDOM = 7.0
-"""Of the Student t: tails a little heavier than the posterior's."""
-
-CHUNK = 1024
-"""Draws in one call of the compiled program; a power of 2, so that unknowns can be shared."""
-
-LARGEST_BATCH = 4_000_000
-"""Entries of all matrices that are factored at a time."""
+CHUNK = 256
+"""Draws at a time; a power of 2, so that unknowns can be shared."""
 
 ROUNDS = 5
 """At most, to adapt the Student t."""
 
-TRIED, FEW = CHUNK, CHUNK // 4
+TRIED, FEW = 1024, 128
 """Draws by which the Student t is adapted: fewer where a factor takes long."""
 
 DEAR = 100
@@ -53,8 +53,17 @@ DEAR = 100
 GOOD = 0.5
 """The share of effective draws at which it is adapted well enough."""
 
-LARGEST_FACTORS = 5e10
-"""Operations that all factors of Λ may take together; beyond, draws share the unknowns."""
+LARGEST, MOST_SHARE = 5e10, 16
+"""Operations that may be made for other unknowns than ξ; beyond, draws share these unknowns."""
+
+SHARE, DEAR_SHARE, DEAR_WORK = 8, 16, 2_000_000
+"""Of decisions: draws that share unknowns; more where so many candidates are looked up for each."""
+
+FEWEST_SHARED, WORTH = 400, 1000
+"""Of decisions: unknowns that draws share at the least, and what those are worth they come from."""
+
+BETTER = 1.3
+"""By how much a round must raise the effective draws for another one to be made."""
 
 NEGLIGIBLE = 1e-4
 """Of the prior's precision, what tracks must add for a direction to be drawn by them.
@@ -71,7 +80,8 @@ class Proposed(NamedTuple):
     log_approximation: Float[np.ndarray, " draws"]
 
 
-class CostsGiven(eqx.Module):
+@dataclass(frozen=True, eq=False)
+class CostsGiven:
     """The Gaussian of ξ given the other unknowns.
 
     Attributes
@@ -87,75 +97,92 @@ class CostsGiven(eqx.Module):
         How ∇ℓ(c₀) changes with the passive unknowns.
     passive
         Where these are at the centre.
+    log_posteriors
+        Log p(y, all unknowns) of points of which several share all but ξ.
     """
 
     model: Hierarchy
-    informed: Float[Array, "n r"]
-    bend: Float[Array, "n n"]
-    pull: Float[Array, " n"]
-    drift: Float[Array, "n passive"]
-    passive: Float[Array, " passive"]
+    informed: Float[np.ndarray, "n r"]
+    bend: Float[np.ndarray, "n n"]
+    pull: Float[np.ndarray, " n"]
+    drift: Float[np.ndarray, "n passive"]
+    passive: Float[np.ndarray, " passive"]
+    log_posteriors: Callable[..., Float[np.ndarray, "each share"]]
 
     @classmethod
     def of(cls, model: Hierarchy, top: Top) -> "CostsGiven":
         """Around the most probable unknowns."""
         basis, passive = model.parts(jnp.asarray(top.hyper))
-        c = model.basis.amplitude(basis) * top.xi
-        curvature = likelihood_curvature(model.plain(jnp.asarray(top.hyper)), c)
-        slope, drift = _slopes(model, c, basis, passive)
-        informed = _informed(curvature, np.asarray(model.basis.amplitude(basis)))
-        pull = jnp.asarray(curvature) @ c + slope
-        bend = jnp.asarray(informed @ informed.T)
-        return cls(model, jnp.asarray(informed), bend, pull, drift, passive)
+        amplitude = np.asarray(amplitude_of(model, basis))
+        costs = amplitude * np.asarray(top.xi)
+        if top.likelihood is None:
+            curvature = likelihood_curvature(
+                model.plain(jnp.asarray(top.hyper)), jnp.asarray(costs)
+            )
+            found = _slopes(model, jnp.asarray(costs), basis, passive)
+            slope, drift = (np.asarray(part) for part in found)
+            heights: Callable[..., Any] = partial(_log_posteriors, model)
+        else:
+            assert top.around is not None
+            n = costs.size
+            curvature, drift = top.around.bend[:n, :n], -top.around.bend[:n, n:]
+            slope = top.around.slope[:n]
+            heights = top.likelihood.log_posteriors
+        informed = _informed(curvature, amplitude)
+        bend, pull = informed @ informed.T, curvature @ costs + slope
+        return cls(model, informed, bend, pull, drift, np.asarray(passive), heights)
 
     def draw(
-        self, hyper: Hyper, noise: Float[Array, "k both"]
-    ) -> tuple[Float[Array, "k unknowns"], Float[Array, " k"]]:
-        """Points with these unknowns, and the log density of their coefficients."""
-        basis, passive = self.model.parts(hyper)
-        amplitude = self.model.basis.amplitude(basis)
+        self,
+        amplitude: Float[np.ndarray, " n"],
+        passive: Float[np.ndarray, " passive"],
+        noise: Float[np.ndarray, "share both"],
+    ) -> tuple[Float[np.ndarray, "share n"], Float[np.ndarray, " share"]]:
+        """Coefficients where the other unknowns are known, and their log density."""
         pull = amplitude * (self.pull + self.drift @ (passive - self.passive))
         size, told = self.informed.shape
         way = self._by_factor if 2 * told > size else self._by_directions
-        xi, height = way(amplitude, pull, noise)
-        same = jnp.broadcast_to(hyper, (xi.shape[0], hyper.size))
-        return jnp.concatenate([xi, same], axis=1), height
+        return way(amplitude, pull, noise)
 
     def _by_factor(
-        self, amplitude: Float[Array, " n"], pull: Float[Array, " n"], noise: Float[Array, "k both"]
-    ) -> tuple[Float[Array, "k n"], Float[Array, " k"]]:
+        self,
+        amplitude: Float[np.ndarray, " n"],
+        pull: Float[np.ndarray, " n"],
+        noise: Float[np.ndarray, "share both"],
+    ) -> tuple[Float[np.ndarray, "share n"], Float[np.ndarray, " share"]]:
         """By a Cholesky factor of Λ, where the tracks tell of most directions."""
         count = amplitude.size
-        bend = amplitude[:, None] * self.bend * amplitude
-        factor = jnp.linalg.cholesky(jnp.eye(count) + bend)
-        half = solve_triangular(factor, pull, lower=True)
+        precise = amplitude[:, None] * self.bend * amplitude
+        precise[np.diag_indices(count)] += 1.0
+        factor = cholesky(precise, lower=True, overwrite_a=True, check_finite=False)
+        half = solve_triangular(factor, pull, lower=True, check_finite=False)
         normal = noise[:, :count]
-        xi = solve_triangular(factor, (half + normal).T, lower=True, trans="T").T
-        height = jnp.sum(jnp.log(jnp.diag(factor))) - 0.5 * count * jnp.log(2 * jnp.pi)
-        return xi, height - 0.5 * jnp.sum(normal**2, axis=1)
+        xi = solve_triangular(factor, (half + normal).T, lower=True, trans="T", check_finite=False)
+        height = np.sum(np.log(np.diag(factor))) - 0.5 * count * np.log(2 * np.pi)
+        return xi.T, height - 0.5 * np.sum(normal**2, axis=1)
 
     def _by_directions(
-        self, amplitude: Float[Array, " n"], pull: Float[Array, " n"], noise: Float[Array, "k both"]
-    ) -> tuple[Float[Array, "k n"], Float[Array, " k"]]:
+        self,
+        amplitude: Float[np.ndarray, " n"],
+        pull: Float[np.ndarray, " n"],
+        noise: Float[np.ndarray, "share both"],
+    ) -> tuple[Float[np.ndarray, "share n"], Float[np.ndarray, " share"]]:
         """By Woodbury's identity, where the tracks tell of few directions.
 
         Λ x = z₁ + G z₂ with G = A F has the covariance Λ⁻¹ where z₁ and z₂ are standard normal.
         """
         count = amplitude.size
         inner = amplitude[:, None] * self.informed
-        factor = jnp.linalg.cholesky(jnp.eye(inner.shape[1]) + inner.T @ inner)
-
-        def solved(x: Float[Array, "m n"]) -> Float[Array, "m n"]:
-            """Λ⁻¹ x, by Woodbury's identity."""
-            return x - cho_solve((factor, True), inner.T @ x.T).T @ inner.T
-
-        sides = [pull[None], noise[:, :count] + noise[:, count:] @ inner.T]
-        # one solve for both: two at a time can block each other's threads for ever in jaxlib 0.10
-        mean, away = jnp.split(solved(jnp.concatenate(sides)), [1])
-        xi = mean + away
-        square = jnp.sum(away**2, axis=1) + jnp.sum((away @ inner) ** 2, axis=1)
-        height = jnp.sum(jnp.log(jnp.diag(factor))) - 0.5 * count * jnp.log(2 * jnp.pi)
-        return xi, height - 0.5 * square
+        precise = inner.T @ inner
+        precise[np.diag_indices(len(precise))] += 1.0
+        factor = cholesky(precise, lower=True, overwrite_a=True, check_finite=False)
+        sides = np.concatenate([pull[None], noise[:, :count] + noise[:, count:] @ inner.T])
+        across = cho_solve((factor, True), inner.T @ sides.T, check_finite=False)
+        solved = sides - across.T @ inner.T
+        mean, away = solved[0], solved[1:]
+        square = np.sum(away**2, axis=1) + np.sum((away @ inner) ** 2, axis=1)
+        height = np.sum(np.log(np.diag(factor))) - 0.5 * count * np.log(2 * np.pi)
+        return mean + away, height - 0.5 * square
 
 
 def _informed(
@@ -168,74 +195,89 @@ def _informed(
     return np.asarray(vectors[:, kept] * np.sqrt(values[kept]) / wide[:, None])
 
 
-class Student(NamedTuple):
-    """A multivariate Student t with ``FREEDOM`` degrees of freedom."""
+class Nested(NamedTuple):
+    """Proposed draws, the top around which they lie, and how well other unknowns were drawn."""
 
-    centre: Float[np.ndarray, " hyper"]
-    factor: Float[np.ndarray, "hyper hyper"]
-
-    def draw(self, count: int, generator: np.random.Generator) -> Float[np.ndarray, "n hyper"]:
-        """So many points."""
-        normal = generator.standard_normal((count, self.centre.size))
-        stretch = np.sqrt(generator.chisquare(FREEDOM, (count, 1)) / FREEDOM)
-        return np.asarray(self.centre + (normal / stretch) @ self.factor.T)
-
-    def log_density(self, points: Float[np.ndarray, "n hyper"]) -> Float[np.ndarray, " n"]:
-        """Of each point."""
-        size = self.centre.size
-        constant = gammaln((FREEDOM + size) / 2) - gammaln(FREEDOM / 2)
-        constant -= size / 2 * np.log(FREEDOM * np.pi) + np.linalg.slogdet(self.factor)[1]
-        squares = self._squares(points)
-        return np.asarray(constant - (FREEDOM + size) / 2 * np.log1p(squares / FREEDOM))
-
-    def adapted(
-        self, points: Float[np.ndarray, "n hyper"], weights: Float[np.ndarray, " n"]
-    ) -> "Student":
-        """Nearer to weighted points, by ten steps of EM; near itself where few of them count."""
-        size, effective = self.centre.size, 1 / np.sum(weights**2)
-        before = self.factor @ self.factor.T
-        found = self
-        for _ in range(10):
-            pulled = weights * (FREEDOM + size) / (FREEDOM + found._squares(points))
-            centre = pulled @ points / pulled.sum()
-            apart = points - centre
-            shape = (pulled[:, None] * apart).T @ apart
-            shape = (effective * shape + 5 * size * before) / (effective + 5 * size)
-            found = Student(centre, np.linalg.cholesky(shape))
-        return found
-
-    def _squares(self, points: Float[np.ndarray, "n hyper"]) -> Float[np.ndarray, " n"]:
-        return np.asarray(
-            np.sum(np.linalg.solve(self.factor, (points - self.centre).T) ** 2, axis=0)
-        )
+    proposed: Proposed
+    top: Top
+    unknowns: Weighing | None = None
 
 
 def nested_proposals(
     model: Hierarchy, count: int, generator: np.random.Generator, report: Report
-) -> tuple[Proposed, Top]:
+) -> Nested:
     """Points near the posterior, and the most probable unknowns around which they lie."""
     top = marginal_top(model, report)
     costs = CostsGiven.of(model, top)
     if not np.asarray(top.hyper).size:
-        return _drawn(costs, None, count, generator, report), top
-    spread = hyper_spread(model, top, report)
-    student = Student(np.asarray(top.hyper), np.linalg.cholesky(spread @ spread.T))
+        return Nested(_drawn(costs, None, count, generator, report), top)
+    student = SplitStudent.around(np.asarray(top.hyper), hyper_spread(model, top, report))
+    if top.around is not None:
+        return _by_quadratic(costs, top, student, count, generator, report)
     enough = FEW if costs.informed.shape[1] > DEAR else TRIED
+    worth = 0.0
     for _ in range(ROUNDS):
         tried = _drawn(costs, student, enough, generator, report)
         weighing = weigh(tried.log_posterior, tried.log_approximation)
         good = weighing.effective > GOOD * enough and weighing.pareto_k < GOOD
+        settled = 0 < weighing.effective < BETTER * worth
+        worth = max(worth, weighing.effective)
         if weighing.effective > 0:
             hyper = tried.positions[:, model.coefficients :]
             student = student.adapted(hyper, weighing.weights)
-        if good:
+        if good or settled:
             break
-    return _drawn(costs, student, count, generator, report), top
+    return Nested(_drawn(costs, student, count, generator, report), top)
+
+
+def _by_quadratic(
+    costs: CostsGiven,
+    top: Top,
+    student: SplitStudent,
+    count: int,
+    generator: np.random.Generator,
+    report: Report,
+) -> Nested:
+    """Unknowns by the closed form that a quadratic log likelihood gives, then coefficients.
+
+    The likelihood itself is taken only of what is proposed in the end, several draws of the
+    coefficients to each of the other unknowns.
+    """
+    model, around = costs.model, top.around
+    assert around is not None
+    share = DEAR_SHARE if model.work > DEAR_WORK else SHARE
+    number = max(FEWEST_SHARED, math.ceil(count / share))
+    share = math.ceil(count / number)
+
+    def heights(points: Float[np.ndarray, "n hyper"]) -> Float[np.ndarray, " n"]:
+        return heights_given(model.basis, around, points)
+
+    points, logs, weighing = weighted_unknowns(student, heights, WORTH, generator, report)
+    kept = resampled(weighing.weights, number, generator)
+    size, told = costs.informed.shape
+    noise = generator.standard_normal((number, share, size + told))
+    hypers = points[kept]
+    amplitudes = np.asarray(_amplitudes(model, jnp.asarray(hypers[:, : len(model.basis.names)])))
+    done = 0
+
+    def draw(n: int) -> Proposed:
+        nonlocal done
+        passive = hypers[n, len(model.basis.names) :]
+        xi, log_q = costs.draw(amplitudes[n], passive, noise[n])
+        log_p = costs.log_posteriors(hypers[n, None], xi[None])[0]
+        same = np.broadcast_to(hypers[n], (share, hypers.shape[1]))
+        done += share
+        report("Laplace: draws", min(done, count), count)
+        return Proposed(np.concatenate([xi, same], axis=1), log_p, log_q + logs[kept[n]])
+
+    parts = side_by_side(draw, range(number))
+    whole = Proposed(*(np.concatenate(part)[:count] for part in zip(*parts, strict=True)))
+    return Nested(whole, top, weighing)
 
 
 def _drawn(
     costs: CostsGiven,
-    student: Student | None,
+    student: SplitStudent | None,
     count: int,
     generator: np.random.Generator,
     report: Report,
@@ -244,36 +286,72 @@ def _drawn(
     model, parts = costs.model, []
     size, told = costs.informed.shape
     share = 1
-    while share < 10 and count / share * told**2 * (size + told / 3) > LARGEST_FACTORS:
+    while 2 * share <= min(MOST_SHARE, count // FEW) and (
+        count / share * told**2 * (size + told / 3) > LARGEST
+    ):
         share *= 2
-    chunk = min(CHUNK, max(count, FEW))
-    each = chunk // share
-    for done in range(0, count, chunk):
+    each = CHUNK // share
+    for done in range(0, count, CHUNK):
         noise = generator.standard_normal((each, share, size + told))
         if student is None:
             hyper, log_hyper = np.zeros((each, 0)), np.zeros(each)
         else:
             hyper = student.draw(each, generator)
             log_hyper = student.log_density(hyper)
-        found = _propose(costs, jnp.asarray(hyper), jnp.asarray(noise))
-        positions, log_p, log_q = (np.asarray(part) for part in found)
+        xi, log_q = _coefficients(costs, hyper, noise)
+        log_p = costs.log_posteriors(hyper, xi)
+        same = np.broadcast_to(hyper[:, None], (each, share, hyper.shape[1]))
+        positions = np.concatenate([xi, same], axis=2).reshape(-1, model.dimension)
         log_q = log_q + log_hyper[:, None]
-        parts.append(Proposed(positions.reshape(-1, model.dimension), log_p.ravel(), log_q.ravel()))
-        report("Laplace: draws", min(done + chunk, count), count)
+        parts.append(Proposed(positions, log_p.ravel(), log_q.ravel()))
+        report("Laplace: draws", min(done + CHUNK, count), count)
     return Proposed(*(np.concatenate(part)[:count] for part in zip(*parts, strict=True)))
 
 
-@eqx.filter_jit
-def _propose(
-    costs: CostsGiven, hyper: Float[Array, "each hyper"], noise: Float[Array, "each share n"]
-) -> tuple[Float[Array, "each share d"], Float[Array, "each share"], Float[Array, "each share"]]:
-    def one(given: tuple[Array, Array]) -> tuple[Array, Array, Array]:
-        positions, log_q = costs.draw(*given)
-        return positions, jax.vmap(costs.model.log_posterior)(positions), log_q
+def _coefficients(
+    costs: CostsGiven,
+    hyper: Float[np.ndarray, "each hyper"],
+    noise: Float[np.ndarray, "each share both"],
+) -> tuple[Float[np.ndarray, "each share n"], Float[np.ndarray, "each share"]]:
+    """ξ given each of the other unknowns, and their log densities."""
+    count = len(costs.model.basis.names)
+    amplitudes = np.asarray(_amplitudes(costs.model, jnp.asarray(hyper[:, :count])))
+    found = [
+        costs.draw(amplitude, one[count:], some)
+        for amplitude, one, some in zip(amplitudes, hyper, noise, strict=True)
+    ]
+    xi, heights = zip(*found, strict=True)
+    return np.stack(xi), np.stack(heights)
 
-    work = max(1, noise.shape[2] ** 2, costs.model.work * noise.shape[1] // 10)
-    batch = max(1, min(64, LARGEST_BATCH // work))
-    return jax.lax.map(one, (hyper, noise), batch_size=batch)
+
+@eqx.filter_jit
+def amplitude_of(model: Hierarchy, basis: Float[Array, " k"]) -> Float[Array, " n"]:
+    """The sd of each coefficient."""
+    return model.basis.amplitude(basis)
+
+
+@eqx.filter_jit
+def _amplitudes(model: Hierarchy, basis: Float[Array, "each k"]) -> Float[Array, "each n"]:
+    return jax.vmap(model.basis.amplitude)(basis)
+
+
+def _log_posteriors(
+    model: Hierarchy,
+    hyper: Float[np.ndarray, "each hyper"],
+    xi: Float[np.ndarray, "each share n"],
+) -> Float[np.ndarray, "each share"]:
+    """Of transitions, by the compiled density."""
+    same = np.broadcast_to(hyper[:, None], (*xi.shape[:2], hyper.shape[1]))
+    positions = np.concatenate([xi, same], axis=2).reshape(-1, model.dimension)
+    return np.asarray(log_posteriors(model, jnp.asarray(positions))).reshape(xi.shape[:2])
+
+
+@eqx.filter_jit
+def log_posteriors(
+    density: Density | Hierarchy, positions: Float[Array, "draws unknowns"]
+) -> Float[Array, " draws"]:
+    """The log posterior of many points, one after the other."""
+    return jax.lax.map(density.log_posterior, positions, batch_size=64)
 
 
 @eqx.filter_jit

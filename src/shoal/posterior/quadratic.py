@@ -7,19 +7,21 @@ factor. It is climbed, the guess moves there, and the quadratic is made again. A
 curvatures is needed where an exact search takes one at each of its steps.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
-from scipy.linalg.lapack import dpotrf, dtrtri
+from scipy.linalg.lapack import dpotrf, dtrtri, dtrtrs
 from scipy.optimize import minimize
+from threadpoolctl import threadpool_limits
 
 from shoal.basis import ScaledBasis
+from shoal.parallel import side_by_side
 from shoal.passive.estimating import LOST, most_probable
-from shoal.posterior.curvature import likelihood_curvature
+from shoal.posterior.decision_likelihood import DecisionLikelihood, Quadratic
 from shoal.posterior.hierarchy import Hierarchy
 from shoal.progress import Report
 
@@ -32,50 +34,11 @@ SETTLED = 1e-3
 STEP = 1e-3
 """Of the unknowns, for second derivatives by differences."""
 
+VANISHING = 1e-12
+"""Nats: an amplitude that no tracks can tell from 0."""
+
 SHORTEST = 1e-4
 """Of a step that was predicted, before the search gives up."""
-
-
-class Quadratic(NamedTuple):
-    """The log likelihood around (c, p), to second order.
-
-    ``slope`` and ``bend`` are in (c, p) together; ``bend`` is minus the second derivative.
-    """
-
-    costs: Float[Array, " n"]
-    passive: Float[Array, " p"]
-    slope: Float[Array, " both"]
-    bend: Float[Array, "both both"]
-
-
-def quadratic_at(
-    model: Hierarchy, costs: Float[Array, " n"], passive: Float[Array, " p"]
-) -> Quadratic:
-    """Around a point."""
-    basis = jnp.asarray(model.basis.start)
-    plain = model.plain(jnp.concatenate([basis, passive]))
-    curved = likelihood_curvature(plain, costs)
-    slope, across, along = _passive_slopes(model, costs, passive)
-    bend = np.block([[curved, -np.asarray(across)], [-np.asarray(across).T, -np.asarray(along)]])
-    return Quadratic(costs, passive, slope, jnp.asarray(bend))
-
-
-@eqx.filter_jit
-def _passive_slopes(
-    model: Hierarchy, costs: Float[Array, " n"], passive: Float[Array, " p"]
-) -> tuple[Float[Array, " both"], Float[Array, "n p"], Float[Array, "p p"]]:
-    """The slope in (c, p), and how it changes with p."""
-    basis = jnp.asarray(model.basis.start)
-
-    def slopes(at: Float[Array, " p"]) -> tuple[Array, Array]:
-        def height(c: Float[Array, " n"], p: Float[Array, " p"]) -> Float[Array, ""]:
-            density = model.plain(jnp.concatenate([basis, p]))
-            return density.log_likelihood(density.basis.apply(c))
-
-        return jax.grad(height, argnums=(0, 1))(costs, at)
-
-    across, along = jax.jacfwd(slopes)(passive)
-    return jnp.concatenate(slopes(passive)), across, along
 
 
 class Climb(NamedTuple):
@@ -95,24 +58,61 @@ def log_given(basis: ScaledBasis, found: Quadratic, hyper: Float[np.ndarray, " h
     count = len(basis.names)
     u, p = jnp.asarray(hyper[:count]), hyper[count:]
     amplitude, log_prior, prior_slope = (np.asarray(part) for part in _prior_at(basis, u))
-    n, away = amplitude.size, p - np.asarray(found.passive)
-    bend, first = np.asarray(found.bend), np.asarray(found.slope)
-    costs = np.asarray(found.costs)
-    inner, across, along = bend[:n, :n], bend[:n, n:], bend[n:, n:]
-    pull = amplitude * (inner @ costs + first[:n] - across @ away)
-    factor, failed = dpotrf(np.eye(n) + amplitude[:, None] * inner * amplitude, lower=1)
+    n = amplitude.size
+    pull, factor, failed = _system(found, amplitude, p)
     if failed:
         return Climb(-np.inf, np.zeros(hyper.size), np.zeros(n))
     root, _ = dtrtri(factor, lower=1)
     root = np.tril(root)
     mean = root.T @ (root @ pull)
-    moves = first[n:] + costs @ across
-    height = 0.5 * pull @ mean - np.sum(np.log(np.diag(factor))) + log_prior
-    height += moves @ away - 0.5 * away @ along @ away - 0.5 * p @ p
-    by_amplitude = (mean**2 + np.sum(root**2, axis=0) - 1) / amplitude
+    height = (
+        0.5 * pull @ mean - np.sum(np.log(np.diag(factor))) + log_prior + _moves_alone(found, p)
+    )
+    free = amplitude > VANISHING  # below it a coefficient is nothing, whatever its amplitude
+    by_amplitude = (mean**2 + np.sum(root**2, axis=0) - 1) / np.where(free, amplitude, np.inf)
     by_basis = np.asarray(_pulled_back(basis, u, jnp.asarray(by_amplitude))) + prior_slope
-    by_passive = moves - across.T @ (amplitude * mean) - along @ away - p
-    return Climb(float(height), np.concatenate([by_basis, by_passive]), mean)
+    across, along, away = found.bend[:n, n:], found.bend[n:, n:], p - found.passive
+    by_passive = found.slope[n:] + found.costs @ across - across.T @ (amplitude * mean)
+    return Climb(float(height), np.concatenate([by_basis, by_passive - along @ away - p]), mean)
+
+
+def heights_given(
+    basis: ScaledBasis, found: Quadratic, hypers: Float[np.ndarray, "draws hyper"]
+) -> Float[np.ndarray, " draws"]:
+    """The height of ``log_given`` at many points, without its slope."""
+    count = len(basis.names)
+    parts = _priors_at(basis, jnp.asarray(hypers[:, :count]))
+    amplitudes, log_priors = (np.asarray(part) for part in parts)
+
+    def height(number: int) -> float:
+        p = hypers[number, count:]
+        pull, factor, failed = _system(found, amplitudes[number], p)
+        if failed:
+            return -np.inf
+        half, _ = dtrtrs(factor, pull, lower=1)
+        volume = np.sum(np.log(np.diag(factor)))
+        return float(0.5 * half @ half - volume + log_priors[number] + _moves_alone(found, p))
+
+    return np.array(side_by_side(height, range(len(hypers))))
+
+
+def _system(
+    found: Quadratic, amplitude: Float[np.ndarray, " n"], p: Float[np.ndarray, " p"]
+) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, "n n"], int]:
+    """A b, a Cholesky factor of Λ, and whether there is none."""
+    n = amplitude.size
+    inner, across = found.bend[:n, :n], found.bend[:n, n:]
+    pull = inner @ found.costs + found.slope[:n] - across @ (p - found.passive)
+    precise = np.asarray(np.eye(n) + amplitude[:, None] * inner * amplitude)
+    factor, failed = dpotrf(precise, lower=1, overwrite_a=1)
+    return np.asarray(amplitude * pull), factor, failed
+
+
+def _moves_alone(found: Quadratic, p: Float[np.ndarray, " p"]) -> float:
+    """What the passive unknowns change by themselves, their prior included."""
+    n, away = found.costs.size, p - found.passive
+    slope = found.slope[n:] + found.costs @ found.bend[:n, n:]
+    return float(slope @ away - 0.5 * away @ found.bend[n:, n:] @ away - 0.5 * p @ p)
 
 
 @eqx.filter_jit
@@ -121,6 +121,14 @@ def _prior_at(
 ) -> tuple[Float[Array, " n"], Float[Array, ""], Float[Array, " k"]]:
     """Amplitudes, and the log prior of the basis's unknowns with its slope."""
     return basis.amplitude(u), *jax.value_and_grad(basis.log_prior)(u)
+
+
+@eqx.filter_jit
+def _priors_at(
+    basis: ScaledBasis, u: Float[Array, "draws k"]
+) -> tuple[Float[Array, "draws n"], Float[Array, " draws"]]:
+    """The same of many points, without slopes."""
+    return jax.vmap(basis.amplitude)(u), jax.vmap(basis.log_prior)(u)
 
 
 @eqx.filter_jit
@@ -147,19 +155,27 @@ def hyper_bend(
 
 
 class Top(NamedTuple):
-    """The most probable unknowns, the mode of the coefficients there, and how it was found."""
+    """The most probable unknowns, the mode of the coefficients there, and how it was found.
+
+    Of decisions, ``likelihood`` is what was climbed, and ``around`` its quadratic there.
+    """
 
     hyper: Float[np.ndarray, " hyper"]
     xi: Float[Array, " n"]
     height: float
     converged: bool
     iterations: int
+    likelihood: DecisionLikelihood | None = None
+    around: Quadratic | None = None
 
 
 def started(model: Hierarchy) -> tuple[Hierarchy, Float[np.ndarray, " hyper"], Float[Array, " n"]]:
     """Where a search begins: where a similar fit was, or with passive dynamics learned alone."""
     if model.warm is None:
-        alone = most_probable(model.family, model.digest)
+        family: Any = model.family
+        if model.of_decisions:  # how moves are made where nothing is preferred needs no candidates
+            family = eqx.tree_at(lambda f: f.candidates, family, None, is_leaf=lambda c: c is None)
+        alone = most_probable(family, model.digest)
         return model, np.concatenate([model.basis.start, alone]), jnp.zeros(model.coefficients)
     xi, rest = model.split(jnp.asarray(model.warm))
     return eqx.tree_at(lambda m: m.warm, model, None), np.asarray(rest), xi
@@ -169,25 +185,30 @@ def summit(model: Hierarchy, bounds: list[tuple[float, float]], report: Report) 
     """The most probable unknowns besides the coefficients, and the coefficients there."""
     count = len(model.basis.names)
     model, hyper, xi = started(model)
-    amplitude = model.basis.amplitude(jnp.asarray(hyper[:count]))
-    costs, passive = amplitude * xi, jnp.asarray(hyper[count:])
-    around = quadratic_at(model, costs, passive)
+    likelihood = DecisionLikelihood.of(model)
+    amplitude = likelihood.given(hyper).amplitude
+    around = likelihood.quadratic(amplitude * np.asarray(xi), hyper[count:])
     for rounds in range(1, ROUNDS + 1):
         report("finding scales and dynamics", rounds, None)
-        hyper = _highest(model.basis, around, hyper, bounds)
-        xi = jnp.asarray(log_given(model.basis, around, hyper).mean)
-        amplitude = model.basis.amplitude(jnp.asarray(hyper[:count]))
-        ahead = (amplitude * xi - around.costs, jnp.asarray(hyper[count:]) - around.passive)
-        share, gain = _shortened(model, around, ahead, amplitude)
-        costs, passive = around.costs + share * ahead[0], around.passive + share * ahead[1]
-        around = quadratic_at(model, costs, passive)
-        hyper = np.concatenate([hyper[:count], np.asarray(passive)])
+        higher = _highest(model.basis, around, hyper, bounds)
+        if higher is None:
+            break
+        hyper = higher
+        mean = log_given(model.basis, around, hyper).mean
+        amplitude = likelihood.given(hyper).amplitude
+        ahead = (amplitude * mean - around.costs, hyper[count:] - around.passive)
+        share, gain = _shortened(likelihood, around, ahead, amplitude)
+        passive = around.passive + share * ahead[1]
+        around = likelihood.quadratic(around.costs + share * ahead[0], passive)
+        hyper = np.concatenate([hyper[:count], passive])
         if share == 1.0 and gain < SETTLED:
             break
         if share < SHORTEST:
             break
     report("finding scales and dynamics", rounds, rounds)
-    return Top(hyper, costs / amplitude, 0.0, bool(share == 1.0 and gain < SETTLED), rounds)
+    settled = bool(higher is not None and share == 1.0 and gain < SETTLED)
+    xi = jnp.asarray(around.costs / amplitude)
+    return Top(hyper, xi, 0.0, settled, rounds, likelihood, around)
 
 
 def _highest(
@@ -195,8 +216,8 @@ def _highest(
     around: Quadratic,
     hyper: Float[np.ndarray, " hyper"],
     bounds: list[tuple[float, float]],
-) -> Float[np.ndarray, " hyper"]:
-    """The most probable unknowns of a quadratic."""
+) -> Float[np.ndarray, " hyper"] | None:
+    """The most probable unknowns of a quadratic; None where its height cannot be computed."""
 
     def loss(at: Float[np.ndarray, " hyper"]) -> tuple[float, Float[np.ndarray, " hyper"]]:
         found = log_given(basis, around, at)
@@ -206,40 +227,32 @@ def _highest(
 
     if not hyper.size:
         return hyper
-    found = minimize(
-        loss, hyper, jac=True, method="L-BFGS-B", bounds=bounds, options={"gtol": 1e-3}
-    )
-    return np.asarray(found.x) if found.fun < LOST else hyper
+    with threadpool_limits(1):
+        found = minimize(
+            loss, hyper, jac=True, method="L-BFGS-B", bounds=bounds, options={"gtol": 1e-3}
+        )
+    return np.asarray(found.x) if found.fun < LOST else None
 
 
 def _shortened(
-    model: Hierarchy,
+    likelihood: DecisionLikelihood,
     around: Quadratic,
-    ahead: tuple[Float[Array, " n"], Float[Array, " p"]],
-    amplitude: Float[Array, " n"],
+    ahead: tuple[Float[np.ndarray, " n"], Float[np.ndarray, " p"]],
+    amplitude: Float[np.ndarray, " n"],
 ) -> tuple[float, float]:
     """The first of 1, ½, ¼, … of a step at which the log posterior rises, and by how much."""
-    here = float(_height(model, around.costs, around.passive, amplitude))
-    share = 1.0
+
+    def height(share: float) -> float:
+        passive = around.passive + share * ahead[1]
+        costs = around.costs + share * ahead[0]
+        given = likelihood.given(np.concatenate([likelihood.model.basis.start, passive]))
+        fit = likelihood.log_likelihoods(given, costs[None])[0]
+        return float(fit - 0.5 * np.sum((costs / amplitude) ** 2) - 0.5 * passive @ passive)
+
+    here, share = height(0.0), 1.0
     while share > SHORTEST / 2:
-        there = _height(
-            model, around.costs + share * ahead[0], around.passive + share * ahead[1], amplitude
-        )
-        if np.isfinite(there) and float(there) >= here - 1e-9 * (1 + abs(here)):
-            return share, abs(float(there) - here)
+        there = height(share)
+        if np.isfinite(there) and there >= here - 1e-9 * (1 + abs(here)):
+            return share, abs(there - here)
         share /= 2
     return share, 0.0
-
-
-@eqx.filter_jit
-def _height(
-    model: Hierarchy,
-    costs: Float[Array, " n"],
-    passive: Float[Array, " p"],
-    amplitude: Float[Array, " n"],
-) -> Float[Array, ""]:
-    """The log posterior of costs and passive unknowns, given the amplitudes."""
-    density = model.plain(jnp.concatenate([jnp.asarray(model.basis.start), passive]))
-    xi = costs / amplitude
-    fit = density.log_likelihood(density.basis.apply(costs))
-    return fit - 0.5 * jnp.vdot(xi, xi) - 0.5 * jnp.vdot(passive, passive)

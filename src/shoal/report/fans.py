@@ -54,23 +54,23 @@ class Fans:
             kept[rows] = True
         read = self.read.take(kept)
         spread = read.quadrature
-        before = {"turn": packed(spread.turn), "persistence": spread.persistence}
-        step = None
+        steps = expected = None
         if spread.log_step is not None:
-            step = spread.step_lengths(np.log(read.step_before))
+            steps = packed(spread.log_step.T)
+            expected = packed(spread.expected_log_step(np.log(read.step_before)))
         return {
-            **before,
+            "turn": packed(spread.turn.T),
+            "set": packed(read.which, "i4"),
+            "persistence": spread.persistence,
             "animal": packed(self.animal[kept], "i4"),
             "frame": packed(self.frame[kept], "i4"),
             "before": packed(read.turn_before),
             "made": packed(np.stack([read.turn, read.step], axis=1)),
-            "steps": None if step is None else packed(spread.log_step),
-            "expected": None if step is None else packed(
-                np.log(step[:, 0]) - np.asarray(spread.log_step)[0]
-            ),
+            "steps": steps,
+            "expected": expected,
             **_bytes("chance", self.chance[kept]),
             **_bytes("passive", self.passive[kept]),
-        }  # fmt: skip
+        }
 
 
 def _bytes(name: str, chance: Float[np.ndarray, "n k"]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from shoal.simulation.designs import Design, Surroundings
 from shoal.simulation.following import RULES, checked_space
 from shoal.simulation.policy import Policy, warn_of_radius
 from shoal.simulation.release import Release
-from shoal.states import Custom, Headings, StateSpace
+from shoal.states import Custom, Headings
 from shoal.tracks import Collection, Periodic, Tracks
 from shoal.tracks.record import warn
 from shoal.version import __version__
@@ -187,19 +187,17 @@ def simulated(  # noqa: PLR0913  (what simulate takes, resolved)
 
 
 def simulated_designs(
-    policy: Any,
+    policy: Policy,
     designs: Sequence[Design],
     surroundings: Surroundings,
     seed: int,
     *,
-    space: StateSpace,
     replicates: int,
     report: Report,
 ) -> list[Outcome]:
     """What became of groups whose designs were made by hand, under the stochastic rule."""
-    found = Policy.of(policy, None, space, 1.0, "mean")
     course = Course(surroundings.walls, surroundings.stop or "")
-    behaviour, placed = found.followed(designs, replicates, seed)
+    behaviour, placed = policy.followed(designs, replicates, seed)
     return _run(behaviour, placed, replicates, seed, course, report)
 
 

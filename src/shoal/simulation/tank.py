@@ -8,10 +8,12 @@ from jaxtyping import Float
 
 from shoal.errors import InputError, checked_seed
 from shoal.lmdp import Solution, solve
+from shoal.moves import Turns
 from shoal.passive import TurningMixture
 from shoal.progress import Report, reporting
 from shoal.simulation.designs import Design, Surroundings
 from shoal.simulation.groups import as_tracks, simulated_designs
+from shoal.simulation.policy import Policy
 from shoal.simulation.release import Release
 from shoal.simulation.speeds import Wandering
 from shoal.states import LocalMisalignment, StateSpace, TargetMisalignment
@@ -39,7 +41,9 @@ class TankSettings:
     side
         The preferred target misalignment in degrees: to approach with the shelter on one side.
     turns, turn
-        The passive dynamics: mostly straight on, at times a swerve, with a normal error.
+        The passive dynamics of each angle: mostly straight on, at times a swerve, with a normal
+        error. One turn moves both angles, so a fish turns by the square of it, see
+        ``passive_turns``.
     speed, variation, persistence, between
         The median speed per second in tank widths, the sd of its logarithm within a group, the
         correlation of the logarithm from frame to frame, and the sd between groups.
@@ -60,6 +64,16 @@ class TankSettings:
     persistence: float = 0.63
     between: float = 0.35
     reach: float = 0.16
+
+    @property
+    def passive_turns(self) -> Turns:
+        """What fish turn without preferences: normal turns, their parts as often as squares say.
+
+        Products of two different parts are left out: they have less than a thousandth.
+        """
+        parts, counts = np.unique(self.turns, return_counts=True)
+        often = np.repeat(parts, counts**2)
+        return Turns(tuple(float(part) for part in often), spread=self.turn / np.sqrt(2))
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,15 +150,15 @@ def simulate_tank(
         for sex, number, pace in zip(sexes, numbers, paces, strict=True)
     ]  # fmt: skip
     told = f"simulated by shoal {__version__}: the tank, a stand-in for the guppies, seed {seed}"
+    policy = Policy.of(solution.cost_to_go, chosen.passive_turns, space, 1.0, "mean")
     with reporting(progress) as report:
-        found = _long_enough(solution, space, designs, surroundings, checked_seed(seed), report)
+        found = _long_enough(policy, designs, surroundings, checked_seed(seed), report)
     tracks = Collection(as_tracks(outcome, told, several=False) for outcome in found)
     return Tank(tracks, solution, space, TARGET, chosen)
 
 
 def _long_enough(
-    solution: Solution,
-    space: StateSpace,
+    policy: Policy,
     designs: list[Design],
     surroundings: Surroundings,
     seed: int,
@@ -154,7 +168,7 @@ def _long_enough(
     kept: dict[str, Any] = {}
     attempts = 8
     outcomes = simulated_designs(
-        solution, designs, surroundings, seed, replicates=attempts, space=space, report=report
+        policy, designs, surroundings, seed, replicates=attempts, report=report
     )
     for outcome in outcomes:
         if len(outcome.positions) >= SHORTEST:

@@ -3,7 +3,7 @@
 shoal.Fan = class {
   constructor(pack, animals) {
     const read = (name) => shoal.unpack(pack[name]);
-    Object.assign(this, { turn: read("turn"), steps: read("steps"), expected: read("expected"), made: read("made"), before: read("before"), persistence: pack.persistence });
+    Object.assign(this, { turn: read("turn"), set: read("set"), steps: read("steps"), expected: read("expected"), made: read("made"), before: read("before"), persistence: pack.persistence });
     for (const name of ["chance", "passive"]) this[name] = { bytes: read(name), most: read(`${name}_most`) };
     this.rows = new Map();
     const animal = read("animal"), frame = read("frame");
@@ -12,10 +12,10 @@ shoal.Fan = class {
   /* Turn, length, chance with costs and without, of every move; null where no decision is known. */
   at(row) {
     if (row === undefined) return null;
-    const count = this.turn.length, found = [];
+    const count = this.chance.bytes.length / this.set.length, first = this.set[row] * count, found = [];
     const share = (kind, k) => this[kind].most[row] * (this[kind].bytes[row * count + k] / 255) ** 2;
     for (let k = 0; k < count; k++) {
-      found.push({ turn: this.persistence * this.before[row] + this.turn[k], step: this.steps ? Math.exp(this.expected[row] + this.steps[k]) : 0.8, chance: share("chance", k), passive: share("passive", k) });
+      found.push({ turn: this.persistence * this.before[row] + this.turn[first + k], step: this.steps ? Math.exp(this.expected[row] + this.steps[first + k]) : 0.8, chance: share("chance", k), passive: share("passive", k) });
     }
     return { moves: found, made: { turn: this.made[2 * row], step: this.steps ? this.made[2 * row + 1] : 0.8 } };
   }

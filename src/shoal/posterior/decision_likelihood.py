@@ -1,0 +1,268 @@
+"""The log likelihood of decisions in NumPy: of many points, and to second order around one.
+
+S, the passive chances of the states that each decision's moves lead to, is sparse. SciPy multiplies
+it with the e^{−q} of several draws at once; nothing here is compiled but the small functions that
+give amplitudes and passive chances.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int
+from scipy import sparse as sp
+
+from shoal.linear import LinearMap
+from shoal.moves import MoveFamily
+from shoal.posterior.hierarchy import Hierarchy
+
+BLOCK = 8192
+"""Decisions that are in memory at a time."""
+
+STEP, WIDE_STEP = 1e-3, 1e-2
+"""Between passive unknowns (of prior sd 1) whose difference gives a first or second derivative."""
+
+
+class Given(NamedTuple):
+    """What is the same for all coefficients where the other unknowns are known.
+
+    Attributes
+    ----------
+    amplitude
+        The sd of each coefficient.
+    entries
+        Of S: passive chances of the states that moves lead to.
+    log_passive
+        The log likelihood of the moves where nothing is preferred.
+    log_prior
+        Of the other unknowns.
+    """
+
+    amplitude: Float[np.ndarray, " n"]
+    entries: Float[np.ndarray, " entries"]
+    log_passive: float
+    log_prior: float
+
+
+class Quadratic(NamedTuple):
+    """The log likelihood around costs c and passive unknowns p, to second order.
+
+    ``slope`` and ``bend`` are in (c, p) together; ``bend`` is minus the second derivative.
+    """
+
+    costs: Float[np.ndarray, " n"]
+    passive: Float[np.ndarray, " p"]
+    slope: Float[np.ndarray, " both"]
+    bend: Float[np.ndarray, "both both"]
+
+
+@dataclass(frozen=True, eq=False)
+class DecisionLikelihood:
+    """Decisions, their candidates, and the functions that costs are written in.
+
+    Attributes
+    ----------
+    adding
+        Adds passive chances of candidates up to the entries of S: many lead to the same state.
+    places, ends
+        The state of every entry of S, and where the entries of each row end (CSR).
+    arrivals, departures
+        How often each state was decided for, and how many decisions each row stands for.
+    functions
+        Values of the basis, state by state.
+    """
+
+    model: Hierarchy
+    adding: Any
+    places: Int[np.ndarray, " entries"]
+    ends: Int[np.ndarray, " rows_and_1"]
+    arrivals: Float[np.ndarray, " J"]
+    departures: Float[np.ndarray, " rows"]
+    functions: Float[np.ndarray, "J n"]
+
+    @classmethod
+    def of(cls, model: Hierarchy) -> "DecisionLikelihood":
+        """From the density of a fit to decisions."""
+        assert isinstance(model.family, MoveFamily) and model.family.candidates is not None
+        given = model.family.candidates
+        assert given.row is None and given.which is None
+        states = np.asarray(given.states).T
+        rows, k = states.shape
+        tables = rows if given.apart else given.turn.shape[1]
+        table = np.arange(rows) // (rows // tables)  # rows of one set follow each other
+        order = np.argsort(states, axis=1, kind="stable")
+        chances = (table[:, None] * k + order).astype(np.int32)
+        states = np.take_along_axis(states, order, axis=1)
+        new = np.diff(states, axis=1, prepend=-1) != 0
+        starts, count = np.flatnonzero(new), states.size
+        if given.possible is None:
+            ones = np.ones(count)
+        else:
+            ones = np.take_along_axis(np.asarray(given.possible).T, order, axis=1).ravel() * 1.0
+        ends = np.append(starts, count).astype(np.int32)
+        adding = sp.csr_array((ones, chances.ravel(), ends), shape=(starts.size, tables * k))
+        return cls(
+            model,
+            adding,
+            states.ravel()[starts],
+            np.append(0, np.cumsum(new.sum(axis=1))).astype(np.int32),
+            np.asarray(model.arrivals).ravel(),
+            np.asarray(model.departures),
+            np.ascontiguousarray(np.asarray(_written_out(model.basis.map))),
+        )
+
+    def given(self, hyper: Float[np.ndarray, " hyper"]) -> Given:
+        """All that does not depend on coefficients."""
+        amplitude, chances, log_passive, log_prior = _given(self.model, jnp.asarray(hyper))
+        entries = self.adding @ np.asarray(chances).T.ravel()
+        return Given(np.asarray(amplitude), entries, float(log_passive), float(log_prior))
+
+    def log_likelihoods(
+        self, given: Given, c: Float[np.ndarray, "draws n"]
+    ) -> Float[np.ndarray, " draws"]:
+        """ℓ of several sets of coefficients: −⟨a, q⟩ − Σ log S e^{−q}, and that of the moves."""
+        q = self.functions @ c.T
+        lowest = q.min(axis=0)
+        reached = self._matrix(given.entries) @ np.exp(lowest - q)
+        left = self.departures > 0
+        with np.errstate(divide="ignore"):  # a row that vanishes gives −inf, not a wrong number
+            log_norm = self.departures[left] @ np.log(reached[left])
+        total = self.departures.sum()
+        return np.asarray(given.log_passive - self.arrivals @ q - log_norm + lowest * total)
+
+    def log_posteriors(
+        self, hyper: Float[np.ndarray, "each hyper"], xi: Float[np.ndarray, "each share n"]
+    ) -> Float[np.ndarray, "each share"]:
+        """Log p(y, all unknowns), of points of which several share all but the coefficients."""
+        heights = -0.5 * np.sum(xi**2, axis=2) - 0.5 * xi.shape[2] * np.log(2 * np.pi)
+        for n, coefficients in enumerate(xi):
+            given = self.given(hyper[n])
+            fit = self.log_likelihoods(given, given.amplitude * coefficients)
+            heights[n] += fit + given.log_prior
+        return np.asarray(heights)
+
+    def quadratic(self, c: Float[np.ndarray, " n"], passive: Float[np.ndarray, " p"]) -> Quadratic:
+        """The log likelihood around a point."""
+        here, tables, passive_slope = self._passive_slopes(passive)
+        times, places = self.departures, self.places
+        z, often, pressed = self._pressed(c, here)
+        chosen = here * pressed  # how often decisions of each row are expected to lead there
+        entered = np.bincount(places, chosen, z.size)
+        shifts, across = np.zeros((passive.size, times.size)), np.zeros((passive.size, z.size))
+        for n, table in enumerate(tables):
+            shifts[n] = self._matrix(table) @ z * often / np.maximum(times, 1e-300)
+            moved = table * pressed - chosen * np.repeat(shifts[n], np.diff(self.ends))
+            across[n] = np.bincount(places, moved, z.size)
+        along = (shifts * times) @ shifts.T + self._passive_bend(passive, pressed)
+        bend = self._bend(chosen, entered)
+        corner = self.functions.T @ across.T
+        slopes = [self.functions.T @ (entered - self.arrivals), passive_slope - shifts @ times]
+        whole = np.block([[bend, -corner], [-corner.T, -along]])
+        return Quadratic(c, passive, np.concatenate(slopes), whole)
+
+    def curvature(
+        self, c: Float[np.ndarray, " n"], hyper: Float[np.ndarray, " hyper"]
+    ) -> Float[np.ndarray, "n n"]:
+        """Minus the second derivative of the log likelihood in the costs' coefficients."""
+        entries = self.given(hyper).entries
+        chosen = entries * self._pressed(c, entries)[2]
+        return self._bend(chosen, np.bincount(self.places, chosen, self.arrivals.size))
+
+    def slopes_by_halves(
+        self, c: Float[np.ndarray, " n"], hyper: Float[np.ndarray, " hyper"]
+    ) -> Float[np.ndarray, "3 n"]:
+        """The slope in the costs' coefficients, and the same by each half of the candidates."""
+        chances = np.asarray(_given(self.model, jnp.asarray(hyper))[1]).T
+        found = []
+        for part in (slice(None), slice(0, None, 2), slice(1, None, 2)):
+            some = np.zeros_like(chances)
+            some[:, part] = chances[:, part] / chances[:, part].sum(axis=1, keepdims=True)
+            entries = self.adding @ some.ravel()
+            chosen = entries * self._pressed(c, entries)[2]
+            entered = np.bincount(self.places, chosen, self.arrivals.size)
+            found.append(self.functions.T @ (entered - self.arrivals))
+        return np.stack(found)
+
+    def _pressed(
+        self, c: Float[np.ndarray, " n"], entries: Float[np.ndarray, " entries"]
+    ) -> tuple[Float[np.ndarray, " J"], Float[np.ndarray, " rows"], Float[np.ndarray, " entries"]]:
+        """e^{−q} of every state, decisions of each row by their norm, and both for each entry."""
+        q = self.functions @ c
+        z = np.exp(q.min() - q)
+        often = self.departures / np.maximum(self._matrix(entries) @ z, 1e-300)
+        return z, often, z[self.places] * np.repeat(often, np.diff(self.ends))
+
+    def _bend(
+        self, chosen: Float[np.ndarray, " entries"], entered: Float[np.ndarray, " J"]
+    ) -> Float[np.ndarray, "n n"]:
+        """From how often decisions are expected to lead to each state."""
+        return (self.functions.T * entered) @ self.functions - self._outer(chosen)
+
+    def _matrix(self, entries: Float[np.ndarray, " entries"]) -> Any:
+        """S, or another matrix with entries where S has them."""
+        shape = (self.departures.size, self.arrivals.size)
+        return sp.csr_array((entries, self.places, self.ends), shape=shape)
+
+    def _outer(self, chosen: Float[np.ndarray, " entries"]) -> Float[np.ndarray, "n n"]:
+        """Σ over decisions of the outer product of the functions that they are expected to have."""
+        times = np.sqrt(np.maximum(self.departures, 1e-300))
+        expected = self._matrix(chosen / np.repeat(times, np.diff(self.ends)))
+        total = np.zeros((self.functions.shape[1],) * 2)
+        for start in range(0, times.size, BLOCK):
+            some = expected[start : start + BLOCK] @ self.functions
+            total += some.T @ some
+        return total
+
+    def _passive_slopes(
+        self, passive: Float[np.ndarray, " p"]
+    ) -> tuple[Float[np.ndarray, " entries"], list[Any], Float[np.ndarray, " p"]]:
+        """Entries of S, how they change with each unknown, and how the moves' likelihood does."""
+        tables, heights = [], []
+        for away in STEP * np.eye(passive.size):
+            ahead, back = self._passive_at(passive + away), self._passive_at(passive - away)
+            tables.append((ahead.entries - back.entries) / (2 * STEP))
+            heights.append((ahead.log_passive - back.log_passive) / (2 * STEP))
+        return self._passive_at(passive).entries, tables, np.array(heights)
+
+    def _passive_bend(
+        self, passive: Float[np.ndarray, " p"], pressed: Float[np.ndarray, " entries"]
+    ) -> Float[np.ndarray, "p p"]:
+        """The second derivative of the moves' likelihood less what costs press on the chances."""
+
+        def height(away: Float[np.ndarray, " p"]) -> float:
+            found = self._passive_at(passive + WIDE_STEP * away)
+            return found.log_passive - float(found.entries @ pressed)
+
+        count = passive.size
+        bend, eye, here = np.zeros((count, count)), np.eye(count), height(np.zeros(count))
+        for i in range(count):
+            bend[i, i] = height(eye[i]) - 2 * here + height(-eye[i])
+            for j in range(i):
+                one, other = eye[i] + eye[j], eye[i] - eye[j]
+                cross = height(one) - height(other) - height(-other) + height(-one)
+                bend[i, j] = bend[j, i] = cross / 4
+        return bend / WIDE_STEP**2
+
+    def _passive_at(self, passive: Float[np.ndarray, " p"]) -> Given:
+        return self.given(np.concatenate([np.asarray(self.model.basis.start), passive]))
+
+
+@eqx.filter_jit
+def _written_out(basis: LinearMap) -> Float[Array, "J n"]:
+    return basis.dense()
+
+
+@eqx.filter_jit
+def _given(
+    model: Hierarchy, hyper: Float[Array, " hyper"]
+) -> tuple[Float[Array, " n"], Float[Array, "k any"], Float[Array, ""], Float[Array, ""]]:
+    basis, passive = model.parts(hyper)
+    moves: Any = model.family.at(passive)
+    return (
+        model.basis.amplitude(basis),
+        moves.chances(),
+        moves.log_weight(model.digest),
+        model.log_hyperprior(hyper),
+    )
