@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import shoal
-from shoal.posterior.quadratic import Quadratic, hyper_bend, log_given
+from shoal.posterior.quadratic import Quadratic, heights_given, hyper_bend, log_given
 
 SPACE = shoal.StateSpace(
     shoal.Circular("bearing", bins=10), shoal.Interval("distance", np.linspace(0, 1, 7))
@@ -59,3 +59,20 @@ def test_the_bend_is_the_second_difference_of_heights():
         ends = [plain_height(basis, found, hyper + s * 1e-3 * way) for s in (1, 0, -1)]
         second = (ends[0] - 2 * ends[1] + ends[2]) / 1e-6
         np.testing.assert_allclose(way @ bend @ way, -second, rtol=1e-3, atol=1e-3)
+
+
+def test_heights_of_many_points_are_those_of_each():
+    basis, found, hyper = problem()
+    points = hyper + np.random.default_rng(2).normal(0, 0.5, (7, hyper.size))
+    each = [log_given(basis, found, point).height for point in points]
+    np.testing.assert_allclose(heights_given(basis, found, points), each, rtol=1e-10)
+
+
+def test_scales_and_lengths_far_from_any_that_make_sense_have_a_height():
+    """Squared-exponential costs over 360 lengths: amplitudes vanish, and their slopes with them."""
+    basis = shoal.Smooth(kernel="squared-exponential").scaled(SPACE)
+    n = basis.size
+    none = Quadratic(np.zeros(n), np.zeros(0), np.ones(n), np.eye(n))
+    for far in (-8.0, 8.0):
+        climb = log_given(basis, none, np.full(len(basis.names), far))
+        assert np.isfinite(climb.height) and np.all(np.isfinite(climb.slope))

@@ -6,6 +6,7 @@ give amplitudes and passive chances.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -115,9 +116,26 @@ class DecisionLikelihood:
 
     def given(self, hyper: Float[np.ndarray, " hyper"]) -> Given:
         """All that does not depend on coefficients."""
-        amplitude, chances, log_passive, log_prior = _given(self.model, jnp.asarray(hyper))
-        entries = self.adding @ np.asarray(chances).T.ravel()
-        return Given(np.asarray(amplitude), entries, float(log_passive), float(log_prior))
+        amplitude, log_prior = _prior_at(self.model, jnp.asarray(hyper))
+        entries, log_passive = self._moves_at(hyper[len(self.model.basis.names) :])
+        return Given(np.asarray(amplitude), entries, log_passive, float(log_prior))
+
+    def _moves_at(
+        self, passive: Float[np.ndarray, " p"]
+    ) -> tuple[Float[np.ndarray, " entries"], float]:
+        """Entries of S, and the log likelihood of the moves where nothing is preferred."""
+        return self._known_moves if not passive.size else self._moves_anew(passive)
+
+    @cached_property
+    def _known_moves(self) -> tuple[Float[np.ndarray, " entries"], float]:
+        """The same where nothing about passive moves is unknown: always alike."""
+        return self._moves_anew(np.zeros(0))
+
+    def _moves_anew(
+        self, passive: Float[np.ndarray, " p"]
+    ) -> tuple[Float[np.ndarray, " entries"], float]:
+        chances, log_passive = _passive_at(self.model, jnp.asarray(passive))
+        return self.adding @ np.asarray(chances).T.ravel(), float(log_passive)
 
     def log_likelihoods(
         self, given: Given, c: Float[np.ndarray, "draws n"]
@@ -166,7 +184,7 @@ class DecisionLikelihood:
         self, c: Float[np.ndarray, " n"], hyper: Float[np.ndarray, " hyper"]
     ) -> Float[np.ndarray, "n n"]:
         """Minus the second derivative of the log likelihood in the costs' coefficients."""
-        entries = self.given(hyper).entries
+        entries, _ = self._moves_at(hyper[len(self.model.basis.names) :])
         chosen = entries * self._pressed(c, entries)[2]
         return self._bend(chosen, np.bincount(self.places, chosen, self.arrivals.size))
 
@@ -174,7 +192,8 @@ class DecisionLikelihood:
         self, c: Float[np.ndarray, " n"], hyper: Float[np.ndarray, " hyper"]
     ) -> Float[np.ndarray, "3 n"]:
         """The slope in the costs' coefficients, and the same by each half of the candidates."""
-        chances = np.asarray(_given(self.model, jnp.asarray(hyper))[1]).T
+        passive = hyper[len(self.model.basis.names) :]
+        chances = np.asarray(_passive_at(self.model, jnp.asarray(passive))[0]).T
         found = []
         for part in (slice(None), slice(0, None, 2), slice(1, None, 2)):
             some = np.zeros_like(chances)
@@ -221,10 +240,10 @@ class DecisionLikelihood:
         """Entries of S, how they change with each unknown, and how the moves' likelihood does."""
         tables, heights = [], []
         for away in STEP * np.eye(passive.size):
-            ahead, back = self._passive_at(passive + away), self._passive_at(passive - away)
-            tables.append((ahead.entries - back.entries) / (2 * STEP))
-            heights.append((ahead.log_passive - back.log_passive) / (2 * STEP))
-        return self._passive_at(passive).entries, tables, np.array(heights)
+            ahead, back = self._moves_at(passive + away), self._moves_at(passive - away)
+            tables.append((ahead[0] - back[0]) / (2 * STEP))
+            heights.append((ahead[1] - back[1]) / (2 * STEP))
+        return self._moves_at(passive)[0], tables, np.array(heights)
 
     def _passive_bend(
         self, passive: Float[np.ndarray, " p"], pressed: Float[np.ndarray, " entries"]
@@ -232,8 +251,8 @@ class DecisionLikelihood:
         """The second derivative of the moves' likelihood less what costs press on the chances."""
 
         def height(away: Float[np.ndarray, " p"]) -> float:
-            found = self._passive_at(passive + WIDE_STEP * away)
-            return found.log_passive - float(found.entries @ pressed)
+            entries, log_passive = self._moves_at(passive + WIDE_STEP * away)
+            return log_passive - float(entries @ pressed)
 
         count = passive.size
         bend, eye, here = np.zeros((count, count)), np.eye(count), height(np.zeros(count))
@@ -245,9 +264,6 @@ class DecisionLikelihood:
                 bend[i, j] = bend[j, i] = cross / 4
         return bend / WIDE_STEP**2
 
-    def _passive_at(self, passive: Float[np.ndarray, " p"]) -> Given:
-        return self.given(np.concatenate([np.asarray(self.model.basis.start), passive]))
-
 
 @eqx.filter_jit
 def _written_out(basis: LinearMap) -> Float[Array, "J n"]:
@@ -255,14 +271,15 @@ def _written_out(basis: LinearMap) -> Float[Array, "J n"]:
 
 
 @eqx.filter_jit
-def _given(
+def _prior_at(
     model: Hierarchy, hyper: Float[Array, " hyper"]
-) -> tuple[Float[Array, " n"], Float[Array, "k any"], Float[Array, ""], Float[Array, ""]]:
-    basis, passive = model.parts(hyper)
+) -> tuple[Float[Array, " n"], Float[Array, ""]]:
+    return model.basis.amplitude(model.parts(hyper)[0]), model.log_hyperprior(hyper)
+
+
+@eqx.filter_jit
+def _passive_at(
+    model: Hierarchy, passive: Float[Array, " p"]
+) -> tuple[Float[Array, "k any"], Float[Array, ""]]:
     moves: Any = model.family.at(passive)
-    return (
-        model.basis.amplitude(basis),
-        moves.chances(),
-        moves.log_weight(model.digest),
-        model.log_hyperprior(hyper),
-    )
+    return moves.chances(), moves.log_weight(model.digest)

@@ -15,15 +15,20 @@ from shoal.posterior.checkpoint import Checkpoint
 from shoal.posterior.draws import Draws
 from shoal.posterior.finite import check_finite
 from shoal.posterior.hierarchy import Hierarchy
+from shoal.posterior.importance import resampled, weigh
 from shoal.posterior.kernel import Chain, Coordinates, Target, Visit, begin
 from shoal.posterior.linear_coordinates import LinearCoordinates
 from shoal.posterior.marginal import gaussian_around, marginal_top
 from shoal.posterior.mode import rough_mode
+from shoal.posterior.nested import nested_proposals
 from shoal.posterior.whitening import DenseWhitening, LowRankWhitening, whitening
 from shoal.progress import Report
 
 OVERDISPERSED = 2.0
 """Chains that start farther apart than the posterior is wide can be seen to disagree."""
+
+PROPOSED = 1024
+"""Draws of the Laplace approximation by which the coordinates of decisions are made."""
 
 COORDINATES: dict[str, Any] = {
     kind.__name__: kind for kind in (DenseWhitening, LowRankWhitening, LinearCoordinates)
@@ -39,8 +44,8 @@ class NUTS:
     warmup
         Draws per chain that adapt the sampler and are discarded.
     target_acceptance
-        Raise it where divergences are reported. By default 0.8, or 0.95 where scales and passive
-        dynamics are unknown, too.
+        Raise it where divergences are reported. By default 0.8, or 0.95 where transitions are
+        fitted and scales and passive dynamics are unknown, too.
     max_tree_depth
         At most 2^depth steps per draw.
     workers
@@ -70,7 +75,8 @@ def acceptance(settings: NUTS, density: Target) -> float:
     """The target acceptance, chosen by what is unknown where it is not given."""
     if settings.target_acceptance is not None:
         return settings.target_acceptance
-    return 0.95 if isinstance(density, Hierarchy) else 0.8
+    hard = isinstance(density, Hierarchy) and not density.of_decisions
+    return 0.95 if hard else 0.8
 
 
 def nuts_draws(
@@ -85,16 +91,20 @@ def nuts_draws(
 
     The first half of the warm-up runs in coordinates made from the Laplace approximation. The
     posterior's centre as it was found there makes better coordinates for the second half, which
-    tunes the step size, and for the draws. What a checkpoint holds is not drawn again.
+    tunes the step size, and for the draws. Of decisions, draws of the Laplace approximation tell
+    the centre at once, and half of the warm-up is all there is. What a checkpoint holds is not
+    drawn again.
     """
     chains, draws = shape
     keys = jax.random.split(jax.random.key(seed), (3, chains))
     pilot, tuning = settings.warmup // 2, settings.warmup - settings.warmup // 2
+    if isinstance(density, Hierarchy) and density.of_decisions:
+        pilot = 0
     accept = acceptance(settings, density)
     runner = Runner(
         (accept, settings.max_tree_depth),
         settings.workers,
-        chains * (settings.warmup + draws),
+        chains * (pilot + tuning + draws),
         report,
         checkpoint,
     )
@@ -106,13 +116,15 @@ def nuts_draws(
 
     coordinates = _kept(checkpoint, "first", density, lambda: _first_coordinates(density, report))
     starts = [start(_scatter(key, density)) for key in keys[0]]
-    stage = Stage("pilot", pilot, adapting=True)
-    _, visits = runner.run(stage, density, coordinates, starts, keys[0])
-    places = np.stack([visit.position[pilot // 2 :] for visit in visits])
-
-    before = coordinates
-    coordinates = _kept(checkpoint, "second", density, lambda: _recentred(density, before, places))
-    starts = [start(coordinates.inverse(jnp.asarray(place[-1]))) for place in places]
+    if pilot:
+        stage = Stage("pilot", pilot, adapting=True)
+        _, visits = runner.run(stage, density, coordinates, starts, keys[0])
+        places = np.stack([visit.position[pilot // 2 :] for visit in visits])
+        before = coordinates
+        coordinates = _kept(
+            checkpoint, "second", density, lambda: _recentred(density, before, places)
+        )
+        starts = [start(coordinates.inverse(jnp.asarray(place[-1]))) for place in places]
     stage = Stage("tuning", tuning, adapting=True)
     adapted, _ = runner.run(stage, density, coordinates, starts, keys[1])
     stage = Stage("draws", draws, adapting=False)
@@ -140,6 +152,13 @@ def _kept(
 
 def _first_coordinates(density: Target, report: Report) -> Coordinates:
     """From the mode of the coefficients at the most probable other unknowns."""
+    if isinstance(density, Hierarchy) and density.of_decisions:
+        generator = np.random.default_rng(len(density.names))
+        proposed, top, _ = nested_proposals(density, PROPOSED, generator, report)
+        weights = weigh(proposed.log_posterior, proposed.log_approximation).weights
+        kept = resampled(weights, PROPOSED, generator)
+        around = gaussian_around(density, top, report)
+        return LinearCoordinates.of(density, around).adapted(proposed.positions[None, kept])
     if isinstance(density, Hierarchy):
         top = marginal_top(density, report)
         return LinearCoordinates.of(density, gaussian_around(density, top, report))
