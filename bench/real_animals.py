@@ -120,7 +120,7 @@ def by_steps_ahead(
 
 def _persistent(groups: list[Any], moves: Any) -> Any:
     """With the persistence of turns that describes best what is learned from."""
-    space = shoal.StateSpace(shoal.LocalMisalignment(bins=4))
+    space = shoal.StateSpace(shoal.LocalMisalignment(bins=72))
     read = shoal.decisions(groups, space, replace(moves, persistence=True, candidates=8))
     family = MoveFamily.of(read.moves, space)
     found = family.values(jnp.asarray(most_probable(family, _part(read)[0][0].moved)))

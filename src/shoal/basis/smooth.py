@@ -56,7 +56,8 @@ class Smooth:
         effect may be nothing).
     length
         The prior median of the length-scale of each axis, within a factor of 2 two times in three:
-        by default 60° on circles and a quarter of an interval. One for all or one for each.
+        by default 60° on circles and a quarter of an interval. One for all or one for each. Of an
+        interval whose bins differ in width it is a number of bins.
 
     Notes
     -----
@@ -277,18 +278,30 @@ def _functions(
         vectors, sizes, _ = np.linalg.svd(deviations)
         matrix, frequency = vectors[:, sizes > 0.5], np.zeros(axis.size - 1)
     else:
-        span = float(axis.widths.sum())
-        start = float(axis.centres[0] - axis.widths[0] / 2) - (LONGER - 1) / 2 * span
+        centres, span = _line(axis)
+        start = -(LONGER - 1) / 2 * span
         halves = np.arange(1, min(2 * order, axis.size - 1) + 1)
         frequency = halves * np.pi / (LONGER * span)
-        matrix = np.cos(frequency[None, :] * (axis.centres[:, None] - start))
+        matrix = np.cos(frequency[None, :] * (centres[:, None] - start))
     return matrix - matrix.mean(axis=0), frequency
+
+
+def _line(axis: Axis) -> tuple[Float[np.ndarray, " bins"], float]:
+    """Where the bins of an interval lie along it from its start, and how long it is.
+
+    Bins of different widths count as equally wide: costs are to change as much from one bin to the
+    next wherever these are, finely near an animal and coarsely far away.
+    """
+    widths = axis.widths
+    if np.ptp(widths) > 1e-6 * widths.mean():
+        return np.arange(axis.size) + 0.5, float(axis.size)
+    return axis.centres - axis.centres[0] + widths[0] / 2, float(widths.sum())
 
 
 def _length(axis: Axis, given: float | None, floor: float) -> float:
     """The prior median of an axis's length, well above the shortest that can be followed."""
     if given is None:
-        usual = 60.0 if isinstance(axis, Circular | Folded) else float(axis.widths.sum()) / 4
+        usual = 60.0 if isinstance(axis, Circular | Folded) else _line(axis)[1] / 4
         return max(usual, 1.5 * floor)
     if given <= floor:
         raise InputError(

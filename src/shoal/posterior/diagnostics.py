@@ -308,6 +308,13 @@ def _judge_approximation(fit: "Fit", failures: list[str], numbers: dict[str, flo
         )
 
 
+def well_drawn(fit: "Fit") -> bool:
+    """Whether draws of an approximation could be corrected, and enough of them count."""
+    facts = fit.facts
+    k, effective = facts.get("pareto_k", 0.0), facts.get("importance_ess", float("inf"))
+    return bool(float(k) <= PARETO_K and float(effective) >= ESS)
+
+
 def _sd_error(fit: "Fit") -> str:
     error = fit.facts.get("sd_error")
     return "" if error is None else f" Its own sds are known to within {error:.0%}."

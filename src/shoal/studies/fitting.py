@@ -23,6 +23,7 @@ from shoal.figures.trajectories import trajectories
 from shoal.files import make_folder, write_whole
 from shoal.moves import Decisions, Turns, decisions
 from shoal.posterior import NUTS, Fit, Model
+from shoal.posterior.diagnostics import well_drawn
 from shoal.posterior.model import resolved
 from shoal.progress import reporting
 from shoal.report import Report
@@ -238,15 +239,19 @@ class FitRun(Reading):
 
     @cached_property
     def fit(self) -> Fit:
-        """The posterior."""
-        if self.decides and self.choice.fit is not None and self.choice.fit.method == self.method:
-            return self.choice.fit
-        return self._drawn(self.model, self.counts)
+        """The posterior; by nuts where no method was named and laplace could not be corrected."""
+        chosen = self.choice.fit if self.decides else None
+        kept = chosen is not None and chosen.method == self.method
+        found = chosen if kept else self._drawn(self.model, self.counts)
+        assert found is not None
+        if self.decides and self.settings.method.lower() == "auto" and not well_drawn(found):
+            return self._drawn(self.model, self.counts, "nuts")
+        return found
 
-    def _drawn(self, model: Model, data: Transitions | Decisions) -> Fit:
+    def _drawn(self, model: Model, data: Transitions | Decisions, name: str = "") -> Fit:
         s = self.settings
         sampler = NUTS(warmup=s.warmup, target_acceptance=s.target_acceptance or None)
-        method: Any = sampler if self.method == "nuts" else self.method
+        method: Any = sampler if (name or self.method) == "nuts" else self.method
         return model.fit(
             data,
             method,
@@ -367,12 +372,15 @@ class FitRun(Reading):
     def notes(self) -> list[str]:
         """What reading and preparing did, and where tracks were not read as decisions."""
         told = self._moves[1].get("transitions")
-        return [*super().notes(), *([f"transitions were counted: {told}"] if told else [])]
+        found = [f"transitions were counted: {told}"] if told else []
+        if self.decides and self.method == "laplace" and self.fit.method == "nuts":
+            found.append("nuts was used: the draws of laplace could not be corrected")
+        return [*super().notes(), *found]
 
     @property
     def resolved(self) -> Any:
         """The choices that were taken, which repeat the run."""
-        same = replace(super().resolved, method=self.method)
+        same = replace(super().resolved, method=self.fit.method)
         if not self.decides:
             return replace(same, as_="transitions")
         return replace(same, as_="decisions", **words_of_moves(self.choice.moves))

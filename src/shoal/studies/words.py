@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float
 
 from shoal.basis import Bisquare, Flat, Fourier, Gaussian, Identity, Smooth, VonMises
 from shoal.checks.candidates import paper_walk
@@ -31,6 +32,10 @@ from shoal.tracks import Arena, Circle, Periodic, Rectangle, Tracks
 from shoal.tracks.arena import misfit
 
 DEFAULT_BINS = 12
+NEAREST, FARTHEST = 0.02, 0.99
+"""Shares of values below the first edge after 0, and below the last edge."""
+
+ROUND = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10)
 
 
 def feature_of(
@@ -116,18 +121,22 @@ def _measured(
     }
     if "edges" in options:
         return makers[name](options["edges"], False)
+    if name != "speed" and not {"bins", "max"} & set(options):
+        values = _values(makers[name]((0.0, 1.0), False), scenes())
+        return makers[name](round_edges(values), True)
     count = options.get("bins", DEFAULT_BINS)
     if not isinstance(count, int) or count < 1:
         raise InputError(f"{word!r}: bins are a whole number, 1 or more")
     top = options.get("max")
     if top is None:
-        top = _reach(makers[name]((0.0, 1.0), False), scenes())
+        values = _values(makers[name]((0.0, 1.0), False), scenes())
+        top = round_up(float(np.quantile(values, FARTHEST)))
     edges = tuple(float(f"{edge:.10g}") for edge in np.linspace(0.0, float(top), count + 1))
     return makers[name](edges, True)
 
 
-def _reach(feature: Feature, scenes: Sequence[Scene]) -> float:
-    """A round number that 99 of 100 values do not exceed."""
+def _values(feature: Feature, scenes: Sequence[Scene]) -> Float[np.ndarray, " n"]:
+    """All values of a feature, some of them above 0."""
     values = np.concatenate([feature.values(scene).ravel() for scene in scenes])
     values = values[np.isfinite(values)]
     if not values.size or not values.max() > 0:
@@ -136,7 +145,33 @@ def _reach(feature: Feature, scenes: Sequence[Scene]) -> float:
         first = next(filter(None, wrong), "")
         words = f"{feature.axis.name} has no value above 0 in these tracks"
         raise InputError(f"{words}: {first}" if first else words)
-    return round_up(float(np.quantile(values, 0.99)))
+    return np.asarray(values)
+
+
+def round_edges(values: Float[np.ndarray, " n"]) -> tuple[float, ...]:
+    """Twelve bins or fewer between round numbers, narrow where values are small.
+
+    Each bin is wider than the one before by about the same factor, from the smallest values that
+    are common to the largest.
+
+    >>> round_edges(np.arange(1.0, 101.0))
+    (0.0, 3.0, 4.0, 6.0, 8.0, 10.0, 15.0, 20.0, 30.0, 40.0, 50.0, 80.0, 100.0)
+    """
+    low, high = np.quantile(values[values > 0], [NEAREST, FARTHEST])
+    top = round_up(float(high))
+    inner = np.geomspace(min(max(low, top / 100), top / 2), top, DEFAULT_BINS)
+    return tuple(sorted({0.0, *(nearest_round(float(edge)) for edge in inner)}))
+
+
+def nearest_round(value: float) -> float:
+    """The nearest of 1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10 times a power of ten, by its factor.
+
+    >>> nearest_round(37.2), nearest_round(0.0111)
+    (40.0, 0.012)
+    """
+    power = 10.0 ** np.floor(np.log10(value))
+    step = ROUND[int(np.argmin(np.abs(np.log(np.array(ROUND) * power / value))))]
+    return float(f"{step * power:.6g}")
 
 
 def round_up(value: float) -> float:
@@ -146,8 +181,7 @@ def round_up(value: float) -> float:
     (40.0, 0.012)
     """
     power = 10.0 ** np.floor(np.log10(value))
-    steps = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10)
-    return float(f"{next(s for s in steps if s * power >= value * (1 - 1e-12)) * power:.6g}")
+    return float(f"{next(s for s in ROUND if s * power >= value * (1 - 1e-12)) * power:.6g}")
 
 
 def _speed_unit(unit: str, scenes: Callable[[], Sequence[Scene]]) -> str:

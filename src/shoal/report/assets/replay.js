@@ -40,7 +40,7 @@ shoal.Replay = class {
     this.animals = group.members.length;
     const animal = this.node("animal");
     animal.replaceChildren(...group.members.map((name, n) => shoal.make("option", { value: n }, name)));
-    if (!keep) { this.followed = this.busiest(); this.frame = 0; }
+    if (!keep) { this.followed = this.busiest(); this.frame = this.first(); }
     animal.value = this.followed;
     this.node("scrub").max = this.frames - 1;
     this.bounds = this.around();
@@ -51,6 +51,12 @@ shoal.Replay = class {
     const states = this.panels[0].states, count = new Array(this.animals).fill(0);
     for (let n = 0; n < states.length; n++) if (states[n] >= 0) count[n % this.animals]++;
     return count.indexOf(Math.max(...count));
+  }
+  /* The first frame in which the followed animal has a state: the page begins with something to see. */
+  first() {
+    const states = this.panels[0].states, frames = states.length / this.animals;
+    for (let frame = 0; frame < frames; frame++) if (states[frame * this.animals + this.followed] >= 0) return frame;
+    return 0;
   }
   place(panel, frame, animal) {
     const at = 2 * (frame * this.animals + animal);
