@@ -1,5 +1,7 @@
 """What preparation does to tracks, and that it says so."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -192,7 +194,7 @@ def test_movement_datasets_lead_there_and_back_with_nothing_lost(name, tmp_path)
 
 
 def test_the_movement_package_accepts_what_it_is_given():
-    with quiet_movement():
+    with quiet_movement(Path("poses")):
         from movement.validators.datasets import ValidPosesInputs  # noqa: PLC0415  (sets options)
 
     dataset = rich().to_movement()

@@ -31,7 +31,6 @@ NEEDED = {
     "pandas": ("pandas", "tables"),
     "pyarrow": ("pyarrow", "Parquet, tables larger than memory"),
     "pyproj": ("pyproj", "longitude and latitude"),
-    "movement": ("movement", "files of pose trackers"),
     "dask": ("dask", "work on several processes"),
     "distributed": ("distributed", "work on several machines"),
     "matplotlib": ("matplotlib", "figures"),
@@ -39,6 +38,7 @@ NEEDED = {
     "pillow": ("PIL", "GIF videos"),
     "filelock": ("filelock", "one process at a time"),
     "psutil": ("psutil", "free memory"),
+    "threadpoolctl": ("threadpoolctl", "one thread for each small job"),
     "typer": ("typer", "the command line"),
     "rich": ("rich", "tables and progress"),
 }
@@ -47,7 +47,7 @@ NEEDED = {
 OPTIONAL = {
     "jax-cuda13-plugin": ("fits on an NVIDIA GPU", "pip install 'jax[cuda13]'"),
     "jax-cuda12-plugin": ("the same, with older drivers", "pip install 'jax[cuda12]'"),
-    "sleap-io": ("label files of SLEAP (.slp)", "pip install sleap-io"),
+    "movement": ("label files of SLEAP (.slp), boxes of VIA", "pip install 'shoal[poses]'"),
     "shellingham": ("shoal --install-completion", "pip install shellingham"),
 }
 """What some work needs: for what, and how to get it."""

@@ -1,16 +1,24 @@
-"""Poses and boxes, read by the ``movement`` package: DeepLabCut, LightningPose, SLEAP, VIA."""
+"""Poses and boxes: DeepLabCut, LightningPose, SLEAP and VIA.
 
+Tables of DeepLabCut and analysis files of SLEAP are read here. Labels of SLEAP and boxes of VIA are
+read by the ``movement`` package, where it is installed.
+"""
+
+import csv
 import io
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float
 
 from shoal.errors import InputError
 from shoal.foreign import refuse_promises
+from shoal.tracks.movement import POSES
 from shoal.tracks.readers.arrays import IMAGE
 from shoal.tracks.readers.clock import at_rate
 from shoal.tracks.readers.pickles import plain_pickle
@@ -40,13 +48,23 @@ def declines_lightningpose(source: Source) -> str | None:
 
 
 def read_deeplabcut(source: Source, options: ReadOptions) -> list[Tracks]:
-    """A CSV with three or four header rows."""
-    return _read(source, options, "DeepLabCut")
+    """A CSV with three or four header rows, of DeepLabCut or LightningPose."""
+    import pandas as pd  # noqa: PLC0415
 
-
-def read_lightningpose(source: Source, options: ReadOptions) -> list[Tracks]:
-    """A CSV with three header rows."""
-    return _read(source, options, "LightningPose")
+    rows = _header_rows(source)
+    assert rows is not None
+    header = list(csv.reader(source.lines[:rows]))
+    with named(source.path):
+        table = pd.read_csv(source.path, skiprows=rows, header=None, skip_blank_lines=False)
+        values = table.iloc[:, 1:].to_numpy(dtype=float)
+    columns = list(zip(*(row[1:] for row in header), strict=False))
+    if values.shape[1] != len(columns):
+        raise InputError(
+            f"{source.path}: {values.shape[1]} columns of numbers under {len(columns)} names"
+        )
+    software = "LightningPose" if _is_lightning(source) else "DeepLabCut"
+    dataset = _of_table(columns, values, _frame_numbers(table.iloc[:, 0]), software)
+    return [_one_point(source, options, dataset, [])]
 
 
 def declines_deeplabcut_h5(source: Source) -> str | None:
@@ -58,19 +76,10 @@ def declines_deeplabcut_h5(source: Source) -> str | None:
 
 def read_deeplabcut_h5(source: Source, options: ReadOptions) -> list[Tracks]:
     """A table of pandas: its column names are a pickle, read without executing it."""
-    import pandas as pd  # noqa: PLC0415
-
     columns, values = _pandas_table(source)
-    names = ("scorer", "individuals", "bodyparts", "coords")
-    depth = len(columns[0])
-    levels = names if depth == 4 else ("scorer", "bodyparts", "coords")
-    index = pd.MultiIndex.from_tuples(columns, names=levels)
-    frame = pd.DataFrame(values, columns=index)
-    labelled = "likelihood" not in index.get_level_values("coords")
-    if labelled:  # hand-labelled files have no likelihood, which movement asks for
-        frame = _with_likelihood(frame)
-    with quiet_movement() as poses:
-        dataset = poses.from_dlc_style_df(frame, source_software="DeepLabCut")
+    times = np.arange(len(values), dtype=float)
+    dataset = _of_table(columns, values, times, "DeepLabCut")
+    labelled = not any(column[-1] == "likelihood" for column in columns)
     notes = ["labelled by hand: rows are images, not consecutive frames"] if labelled else []
     return [_one_point(source, options, dataset, notes)]
 
@@ -92,10 +101,41 @@ def declines_sleap_labels(source: Source) -> str | None:
 
 
 def read_sleap(source: Source, options: ReadOptions) -> list[Tracks]:
-    """Tracks of an .analysis.h5 or the labels of an .slp file."""
+    """An .analysis.h5 file: tracks (animal, x and y, point, frame)."""
+    source.checked  # noqa: B018
+    with named(source.path), source.hdf5() as file:
+        tracks = file["tracks"]
+        refuse_promises(source.path, tracks.nbytes, source.path.stat().st_size)
+        if tracks.ndim != 4 or tracks.shape[1] != 2:
+            raise InputError(
+                f"{source.path}: tracks of SLEAP have the shape (animals, 2, points, frames), got "
+                f"{tracks.shape}"
+            )
+        position = np.asarray(tracks[()], dtype=float).transpose(3, 1, 2, 0)
+        frames, _, points, animals = position.shape
+        confidence = np.full((frames, points, animals), np.nan)
+        if "point_scores" in file:
+            confidence = np.asarray(file["point_scores"][()], dtype=float).T
+        names = _words(file["track_names"][()]) or [f"id_{n}" for n in range(animals)]
+        nodes = _words(file["node_names"][()])
+    if (len(nodes), len(names)) != (points, animals) or confidence.shape != position[:, 0].shape:
+        raise InputError(
+            f"{source.path}: {len(names)} animals, {len(nodes)} points and scores of the shape "
+            f"{confidence.shape} do not fit tracks of {frames} frames, {points} points and "
+            f"{animals} animals"
+        )
+    times = np.arange(frames, dtype=float)
+    dataset = _dataset(position, confidence, (["x", "y"], nodes, names), times, "SLEAP")
+    return [_one_point(source, options, dataset, [])]
+
+
+def read_sleap_labels(source: Source, options: ReadOptions) -> list[Tracks]:
+    """The labels of an .slp file."""
     source.checked  # noqa: B018
     check_labels(source)
-    return _read(source, options, "SLEAP")
+    with quiet_movement(source.path) as poses, named(source.path):
+        dataset = poses.from_file(source.path, source_software="SLEAP")
+    return [_one_point(source, options, dataset, [])]
 
 
 def declines_via(source: Source) -> str | None:
@@ -112,7 +152,7 @@ def declines_via(source: Source) -> str | None:
 def read_via(source: Source, options: ReadOptions) -> list[Tracks]:
     """The centres of boxes."""
     check_boxes(source)
-    with quiet_movement() as _:
+    with quiet_movement(source.path) as _:
         from movement.io import load_bboxes  # noqa: PLC0415
 
         with named(source.path):
@@ -148,13 +188,46 @@ def read_netcdf(source: Source, options: ReadOptions) -> list[Tracks]:
     return [_one_point(source, options, dataset, [])]
 
 
-def _read(source: Source, options: ReadOptions, software: str) -> list[Tracks]:
-    with quiet_movement() as poses, named(source.path):
-        dataset = poses.from_file(source.path, source_software=software)
-        rows = _header_rows(source)
-        if rows is not None:  # the first column of a CSV numbers the frames
-            dataset = dataset.assign_coords(time=_frame_numbers(source, rows))
-    return [_one_point(source, options, dataset, [])]
+def _of_table(
+    columns: Sequence[tuple[str, ...]], values: np.ndarray, times: np.ndarray, software: str
+) -> Any:
+    """Columns named (scorer, point, coordinate), or (scorer, animal, point, coordinate)."""
+    if len(columns[0]) == 4:
+        keys = [(animal, point, coordinate) for _, animal, point, coordinate in columns]
+    else:
+        keys = [("individual_0", point, coordinate) for _, point, coordinate in columns]
+    animals, points, coordinates = (list(dict.fromkeys(part)) for part in zip(*keys, strict=True))
+    space = [name for name in coordinates if name != "likelihood"]
+    position = np.full((len(values), len(space), len(points), len(animals)), np.nan)
+    confidence = np.full((len(values), len(points), len(animals)), np.nan)
+    for column, (animal, point, coordinate) in zip(values.T, keys, strict=True):
+        place = (points.index(point), animals.index(animal))
+        if coordinate == "likelihood":
+            confidence[:, *place] = column
+        else:
+            position[:, space.index(coordinate), *place] = column
+    return _dataset(position, confidence, (space, points, animals), times, software)
+
+
+def _dataset(
+    position: Float[np.ndarray, "time space points animals"],
+    confidence: Float[np.ndarray, "time points animals"],
+    names: tuple[list[str], list[str], list[str]],
+    times: Float[np.ndarray, " time"],
+    software: str,
+) -> Any:
+    """As the movement package has poses: of space, points and animals the names."""
+    import xarray as xr  # noqa: PLC0415
+
+    space, points, animals = names
+    return xr.Dataset(
+        {
+            "position": (POSES, position),
+            "confidence": (("time", "keypoints", "individuals"), confidence),
+        },
+        {"time": times, "space": space, "keypoints": points, "individuals": animals},
+        {"ds_type": "poses", "source_software": software, "time_unit": "frames"},
+    )
 
 
 def _one_point(source: Source, options: ReadOptions, dataset: Any, notes: list[str]) -> Tracks:
@@ -176,7 +249,7 @@ def _one_point(source: Source, options: ReadOptions, dataset: Any, notes: list[s
 
 
 @contextmanager
-def quiet_movement() -> Iterator[ModuleType]:
+def quiet_movement(path: Path) -> Iterator[ModuleType]:
     """The movement package, without its log on the terminal and its change of xarray's options."""
     import xarray as xr  # noqa: PLC0415
 
@@ -185,6 +258,12 @@ def quiet_movement() -> Iterator[ModuleType]:
     try:
         from movement.io import load_poses  # noqa: PLC0415
         from movement.utils.logging import logger  # noqa: PLC0415
+    except ImportError as error:
+        raise InputError(
+            f"{path}: labels of SLEAP (.slp) and boxes of VIA are read by the movement package, "
+            "which is not installed: pip install 'shoal[poses]'; an .analysis.h5 that SLEAP "
+            "exports needs nothing more"
+        ) from error
     finally:
         options.set_options(**{name: kept[name] for name in ("keep_attrs", "display_expand_data")})
     logger.remove()
@@ -202,14 +281,14 @@ def _header_rows(source: Source) -> int | None:
     return 4 if firsts == ["scorer", "individuals", "bodyparts", "coords"] else None
 
 
-def _frame_numbers(source: Source, rows: int) -> Any:
+def _frame_numbers(first: Any) -> np.ndarray:
+    """The first column of a CSV numbers the frames, unless it names images."""
     import pandas as pd  # noqa: PLC0415
 
-    first = pd.read_csv(source.path, skiprows=rows, header=None, usecols=[0]).iloc[:, 0]
     numbers = pd.to_numeric(first, errors="coerce").to_numpy(dtype=float)
-    if not np.all(np.diff(numbers) > 0):  # names of images, say
+    if not np.all(np.diff(numbers) > 0):
         numbers = np.arange(len(numbers), dtype=float)
-    return numbers
+    return np.asarray(numbers)
 
 
 def _is_lightning(source: Source) -> bool:
@@ -246,14 +325,3 @@ def _pandas_table(source: Source) -> tuple[list[tuple[str, ...]], np.ndarray]:
 
 def _words(values: Any) -> list[str]:
     return [v.decode() if isinstance(v, bytes) else str(v) for v in np.ravel(values)]
-
-
-def _with_likelihood(frame: Any) -> Any:
-    import pandas as pd  # noqa: PLC0415
-
-    parts = []
-    for key, pair in frame.T.groupby(level=list(range(frame.columns.nlevels - 1)), sort=False):
-        seen = pair.T.copy()
-        seen[(*key, "likelihood")] = np.nan
-        parts.append(seen)
-    return pd.concat(parts, axis=1)

@@ -136,7 +136,7 @@ FORMATS = (
         "LightningPose CSV",
         "scorer,heatmap_tracker,… / bodyparts,… / coords,x,y,likelihood",
         pose.declines_lightningpose,
-        pose.read_lightningpose,
+        pose.read_deeplabcut,
         scored=True,
     ),
     Format(
@@ -152,7 +152,7 @@ FORMATS = (
         "SLEAP .slp",
         "frames, instances, points, metadata",
         pose.declines_sleap_labels,
-        pose.read_sleap,
+        pose.read_sleap_labels,
         scored=True,
     ),
     Format(
