@@ -31,7 +31,7 @@ ROUNDS = 3
 FEWEST = 400
 """Decisions that thinning leaves."""
 
-LEARNED_FROM, SCORED_ON = 1500, 1500
+LEARNED_FROM, SCORED_ON = 4000, 4000
 """Decisions of a quick fit, by which choices are made."""
 
 JUDGED = 6000
