@@ -62,16 +62,23 @@ def around_figure(found: Around) -> Figure:
 
 
 def ring_edges(axis: Axis | None) -> Float[np.ndarray, " edges"]:
-    """Radii between rings; directions alone have one ring."""
+    """Distances between rings; directions alone have one ring."""
     if axis is None:
         return np.array([0.55, 1.0])
     low = axis.centres[0] - axis.widths[0] / 2
     return np.asarray(np.concatenate([[low], low + np.cumsum(axis.widths)]))
 
 
+def ring_radii(axis: Axis | None) -> Float[np.ndarray, " edges"]:
+    """How far from the middle they are drawn: rings are equally wide where bins are not."""
+    if axis is None or np.ptp(axis.widths) < 1e-6 * axis.widths.max():
+        return ring_edges(axis)
+    return np.arange(axis.size + 1.0)
+
+
 def shown_edges(found: Around) -> Float[np.ndarray, " edges"]:
-    """Of the rings that a map has."""
-    return ring_edges(found.distance)[: len(found.mean) + 1]
+    """Radii of the rings that a map has."""
+    return ring_radii(found.distance)[: len(found.mean) + 1]
 
 
 def sectors(axis: Axis) -> list[tuple[int, float, float]]:
@@ -149,6 +156,7 @@ def _furniture(axes: Axes, found: Around) -> None:
     if found.distance is None:
         return
     unit = f" {found.distance.unit}" if found.distance.unit else ""
+    distances = dict(zip(edges, ring_edges(found.distance), strict=False))
     for radius in _rings(edges):
         axes.add_patch(
             mpl.patches.Circle((0, 0), radius, fill=False, color=INK, alpha=0.4, linewidth=0.6)
@@ -157,7 +165,7 @@ def _furniture(axes: Axes, found: Around) -> None:
         beyond = getattr(found.distance, "beyond", False) and whole and radius == last
         side = np.deg2rad(on_page(-45))
         axes.text(radius * np.cos(side), radius * np.sin(side),
-                  f"{radius:.4g}{unit}{' and more' if beyond else ''}", fontsize=8,
+                  f"{distances[radius]:.4g}{unit}{' and more' if beyond else ''}", fontsize=8,
                   ha="center", va="center",
                   bbox={"facecolor": "white", "alpha": 0.8, "pad": 1, "lw": 0})  # fmt: skip
 

@@ -7,6 +7,9 @@ shoal.Dial = class {
     this.angle = page.axes[map.angle];
     this.distance = map.distance === null ? null : page.axes[map.distance];
     this.edges = this.distance ? this.distance.edges.slice(0, map.arrivals.shape[0] + 1) : [0.55, 1];
+    const widths = this.edges.slice(1).map((edge, n) => edge - this.edges[n]);
+    const even = Math.max(...widths) - Math.min(...widths) < 1e-6 * Math.max(...widths);
+    this.radii = even || !this.distance ? this.edges : this.edges.map((_, n) => n);  // rings of one width where bins differ
     this.cursor = [0, Math.floor(this.angle.centres.length / 2)];
     canvas.setAttribute("tabindex", "0");
     canvas.setAttribute("role", "application");
@@ -25,8 +28,14 @@ shoal.Dial = class {
   }
   /* A place in the picture, from a distance and a turn from the own heading. */
   place(distance, angle) {
-    const turned = ((90 + angle) * Math.PI) / 180, r = distance * this.scale;
+    const turned = ((90 + angle) * Math.PI) / 180, r = this.radius(distance) * this.scale;
     return [this.x + r * Math.cos(turned), this.y - r * Math.sin(turned)];
+  }
+  /* How far from the middle a distance is drawn. */
+  radius(distance) {
+    const ring = Math.max(0, Math.min(this.edges.length - 2, this.edges.findLastIndex((edge) => edge <= distance)));
+    const share = (distance - this.edges[ring]) / (this.edges[ring + 1] - this.edges[ring]);
+    return this.radii[ring] + share * (this.radii[ring + 1] - this.radii[ring]);
   }
   sectors() {
     const centres = this.angle.centres, step = centres.length > 1 ? centres[1] - centres[0] : 360, found = [];
@@ -40,7 +49,7 @@ shoal.Dial = class {
   at(event) {
     const box = this.canvas.getBoundingClientRect(), dx = event.clientX - box.left - this.x, dy = this.y - (event.clientY - box.top);
     const r = Math.hypot(dx, dy) / this.scale, angle = ((Math.atan2(dy, dx) * 180) / Math.PI - 90 + 540) % 360 - 180;
-    const ring = this.edges.findIndex((edge, n) => n < this.edges.length - 1 && r >= edge && r < this.edges[n + 1]);
+    const ring = this.radii.findIndex((edge, n) => n < this.radii.length - 1 && r >= edge && r < this.radii[n + 1]);
     const sector = this.sectors().find(([, low, high]) => [-360, 0, 360].some((turn) => angle + turn >= low && angle + turn < high));
     return ring >= 0 && sector ? [ring, sector[0]] : null;
   }
@@ -70,7 +79,7 @@ shoal.Dial = class {
     if (!width) return;
     const size = Math.min(width, this.options.tallest || 460), bar = 46, height = size + bar;
     const pen = this.pen = shoal.sharp(this.canvas, width, height);
-    const last = this.edges[this.edges.length - 1], rings = this.edges.length - 1, count = this.angle.centres.length;
+    const last = this.radii[this.radii.length - 1], rings = this.edges.length - 1, count = this.angle.centres.length;
     this.x = width / 2; this.y = size / 2; this.scale = (size / 2 - 22) / last;
     const [low, high] = this.range, palette = this.options.name === "sd" ? "cividis" : "purpleOrange";
     for (let ring = 0; ring < rings; ring++) for (const [n, from, to] of this.sectors()) {
@@ -89,14 +98,14 @@ shoal.Dial = class {
   cell(pen, ring, from, to) {
     const turn = (angle) => (-(90 + angle) * Math.PI) / 180;
     pen.beginPath();
-    pen.arc(this.x, this.y, this.edges[ring + 1] * this.scale + 0.3, turn(from), turn(to), true);
-    pen.arc(this.x, this.y, this.edges[ring] * this.scale, turn(to), turn(from), false);
+    pen.arc(this.x, this.y, this.radii[ring + 1] * this.scale + 0.3, turn(from), turn(to), true);
+    pen.arc(this.x, this.y, this.radii[ring] * this.scale, turn(to), turn(from), false);
     pen.closePath();
   }
   hatch(pen) {
     pen.save(); pen.clip(); pen.fillStyle = shoal.colour("panel"); pen.fill();
     pen.strokeStyle = shoal.colour("hatch"); pen.lineWidth = 0.7; pen.beginPath();
-    const far = this.edges[this.edges.length - 1] * this.scale;
+    const far = this.radii[this.radii.length - 1] * this.scale;
     for (let d = -2 * far; d < 2 * far; d += 7) { pen.moveTo(this.x + d - far, this.y + far); pen.lineTo(this.x + d + far, this.y - far); }
     pen.stroke(); pen.restore();
   }
@@ -109,7 +118,7 @@ shoal.Dial = class {
     if (this.distance) {
       let before = Infinity;
       for (let n = this.edges.length - 1; n > 0; n--) {
-        const radius = this.edges[n] * this.scale;
+        const radius = this.radii[n] * this.scale;
         if (before - radius < 26 || radius < 18) continue;
         before = radius;
         pen.strokeStyle = shoal.colour("grey"); pen.lineWidth = 0.7; pen.beginPath(); pen.arc(this.x, this.y, radius, 0, 2 * Math.PI); pen.stroke();
