@@ -159,7 +159,7 @@ def test_6_nul_bytes_are_named_or_harmless(tmp_path):
         [b"\x00" + text, text.replace(b"frame", b"fra\x00me"), b"\x00" * 10_000]
     ):
         (tmp_path / f"{number}.csv").write_bytes(damaged)
-        refused(tmp_path / f"{number}.csv", "in no format that can be read")
+        refused(tmp_path / f"{number}.csv", "not a recognised table or tracker file")
     (tmp_path / "late.csv").write_bytes(b"frame,id,x,y\n" + b"1,a,1,2\n" * 2000 + b"2,a,\x00,1\n")
     refused(tmp_path / "late.csv", "expected a number")
     (tmp_path / "fit.toml").write_bytes(b"tracks = 'a\x00'")

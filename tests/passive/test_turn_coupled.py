@@ -157,7 +157,7 @@ def test_unknowns_move_the_operator():
     ("space", "spec", "words"),
     [
         (FOLDED, shoal.TurnCoupled(), "absolute angle"),
-        (CIRCLE, shoal.TurnCoupled(), "nobody said what a turn does to 'angle'"),
+        (CIRCLE, shoal.TurnCoupled(), "unknown effect of turning on 'angle'"),
         (NUMBERED, shoal.TurnCoupled(), "a turn changes nothing about number"),
         (TORUS, shoal.TurnCoupled(effects=(-1,)), "effects are −1 or 0 for each"),
         (MIXED, shoal.TurnCoupled(effects=(-1, -1)), "a turn changes circular axes only"),

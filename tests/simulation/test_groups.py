@@ -499,7 +499,7 @@ def test_a_function_of_the_users_own_can_be_simulated_from_once_its_turn_is_know
     herd = shoal.simulate(v, space=space, **options)
     assert np.abs(herd.headings()[2:-1]).max() < 40
     unknown = shoal.StateSpace(shoal.Custom(axis, east))
-    with pytest.raises(shoal.InputError, match=r"'east' cannot be simulated .* turn=-1"):
+    with pytest.raises(shoal.InputError, match=r"simulated from 'east'.* turn=-1"):
         shoal.simulate(v, space=unknown, **options)
     fit = shoal.Model(space, shoal.Uniform()).fit(
         shoal.count_transitions(moving(), space), method="map"

@@ -224,7 +224,7 @@ class _Reading:
 def _goals(
     fit: Fit, groups: Sequence[Tracks], given: Surroundings, space: Any
 ) -> dict[str, tuple[Any, float]]:
-    """Where each group may want to go, and how near is there; none where nothing stands still."""
+    """Target and arrival radius of each group, or None where nothing stands still."""
     parts = (fit.model.space if space is None else space).parts
     fixed = [getattr(part, "target", None) for part in parts]
     goal = next((t for t in fixed if t is not None and not isinstance(t, str)), None)

@@ -254,6 +254,6 @@ def settings_of(
 
 
 def chosen(kind: type[Choices], config: Path | None, said: dict[str, Any]) -> dict[str, Any]:
-    """What a file chooses and what was said, which goes before it; the rest is left out."""
+    """Merge the config file and the command line; the command line wins."""
     found = kind.from_toml(config) if config else {}
     return found | {name: value for name, value in said.items() if value is not None}

@@ -95,7 +95,7 @@ def check_moves(moves: Turns, space: StateSpace) -> None:
     for part in parts:
         if isinstance(part, Custom) and (moves.steps or part.turn is None):
             raise InputError(
-                f"nobody said what a move does to {part.axis.name!r}: a feature of your own needs "
+                f"unknown effect of a move on {part.axis.name!r}: a feature of your own needs "
                 "Custom(axis, function, turn=-1) and shoal.Turns()"
             )
         if not isinstance(part, MovableFeature | Custom):

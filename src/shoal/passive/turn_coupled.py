@@ -246,7 +246,7 @@ def _effect(part: Any, axis: Any) -> int:
         if isinstance(axis, Interval | Numbered):
             return 0
         raise InputError(
-            f"nobody said what a turn does to {axis.name!r}: use a feature such as "
+            f"unknown effect of turning on {axis.name!r}: use a feature such as "
             "LocalMisalignment(), Custom(axis, function, turn=-1), or TurnCoupled(effects=(-1, …))"
         )
     return int(effect)

@@ -72,7 +72,10 @@ class Diagnostics:
         return not self.failures
 
     def __str__(self) -> str:
-        sound = "The computation is sound (whether the model suits the animals it cannot say)."
+        sound = (
+            "The computation is sound. Whether the model describes these animals is another "
+            "question: shoal predict compares simulated groups with them."
+        )
         head = sound if self.trusted else "Do not trust this fit yet:"
         lines = [head, *(f"  ✗ {line}" for line in self.failures)]
         lines += [f"  • {line}" for line in self.notes]
@@ -364,8 +367,8 @@ def _note_entered(fit: "Fit", notes: list[str], numbers: dict[str, float]) -> No
     numbers["states_never_entered"] = float((~entered).sum())
     if not entered.all():
         notes.append(
-            f"{int((~entered).sum())} of {entered.size} states were never entered: what is said "
-            "of them comes from the prior and from their absence."
+            f"{int((~entered).sum())} of {entered.size} states were never entered. The data say "
+            "little about them: their values come mostly from the prior."
         )
     if any(getattr(part, "include_self", False) for part in fit.model.space.parts):
         notes.append(

@@ -1,4 +1,4 @@
-"""Numbers that are none stop the work, and the state they come from is named."""
+"""Raise an error that names the state where the log posterior is not finite."""
 
 from typing import Any
 

@@ -16,7 +16,7 @@ LAPLACE_NODES = 20
 def refuse_what_does_not_fit(
     density: Density | Hierarchy, method: str, shape: tuple[int, int]
 ) -> None:
-    """Raise where this machine has not the memory for a fit."""
+    """Raise an error if a fit needs more memory than is free."""
     chains, draws = (1, 1) if method == "map" else shape
     states = density.arrivals.size
     needed = needed_memory(density.dimension, states, method, chains * draws)

@@ -82,7 +82,10 @@ def banner(diagnostics: Diagnostics) -> str:
 
 def trust(diagnostics: Diagnostics) -> str:
     """Diagnostics in words."""
-    sound = "The computation is sound. Whether the model suits the animals it cannot say."
+    sound = (
+        "The computation is sound. Whether the model describes these animals is another question: "
+        "see “Do simulated groups move alike?”."
+    )
     head = paragraph(sound, "sound") if diagnostics.trusted else bullets(diagnostics.failures)
     notes = bullets(diagnostics.notes) if diagnostics.notes else ""
     return head + (f"<h3>To know when reading it</h3>{notes}" if notes else "")

@@ -265,8 +265,8 @@ def checked_space(space: StateSpace) -> None:
             )
         if getattr(part, "turn", None) is None:
             raise InputError(
-                f"the feature {axis.name!r} cannot be simulated from, since nobody said what a "
-                "turn does to it: pass space= with Custom(axis, function, turn=-1) for a direction "
+                f"groups cannot be simulated from {axis.name!r}, since the effect of turning on it "
+                "is unknown: pass space= with Custom(axis, function, turn=-1) for a direction "
                 "seen from the animal, or turn=0 for what turning leaves alone"
             )
     if not Lines.turning_axes(space):

@@ -304,12 +304,12 @@ def test_a_broken_row_near_the_end_of_a_large_table_is_found(tmp_path):
 
 def test_a_format_that_nobody_knows_gets_the_reasons_of_all(tmp_path):
     path = write(tmp_path / "notes.txt", "dear diary\nit rained\n")
-    with pytest.raises(shoal.InputError, match="in no format that can be read") as caught:
+    with pytest.raises(shoal.InputError, match="not a recognised table or tracker file") as caught:
         shoal.read_tracks(path)
     for name in ("csv: there is no column", "deeplabcut-csv: its first rows", "robofish"):
         assert name in str(caught.value)
     (tmp_path / "noise.bin").write_bytes(bytes(range(256)))
-    with pytest.raises(shoal.InputError, match="in no format that can be read"):
+    with pytest.raises(shoal.InputError, match="not a recognised table or tracker file"):
         shoal.read_tracks(tmp_path / "noise.bin")
 
 

@@ -273,13 +273,13 @@ def recognised(source: Source, options: ReadOptions) -> Format:
     if not telling:
         what = "" if source.words == "unknown" else f" ({source.words})"
         raise InputError(
-            f"{source.path} is in no format that can be read{what}: it is no table and has not the "
-            "parts of any file that trackers write; `shoal formats` shows what can be read"
+            f"{source.path} is not a recognised table or tracker file{what}; `shoal formats` shows "
+            "what can be read"
         )
     words = [f"Tried {'; '.join(telling)}"]
     if others:
         words.append(f"As it is another kind of file, it cannot be {', '.join(others)}")
     raise InputError(
-        f"{source.path} is in no format that can be read ({source.words}). {'. '.join(words)}. "
-        "`shoal formats` shows them all; format= names one"
+        f"{source.path} is not a recognised table or tracker file ({source.words}). "
+        f"{'. '.join(words)}. `shoal formats` shows them all; format= names one"
     )
