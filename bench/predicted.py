@@ -16,6 +16,7 @@ import numpy as np
 
 import shoal
 from shoal.cli.compiling import keep_programs
+from shoal.studies.words import round_edges
 
 SETS = {
     "sheep": ("sheep-dog/drives_data.mat", 5),
@@ -46,11 +47,12 @@ def main() -> None:
 
 def by_decisions(groups: list[Any]) -> Any:
     """Alignment, distance and bearing of the nearest neighbour, by steps."""
-    gaps = shoal.Distance((0, 1)).values(shoal.Scene.of(groups[0]))
-    edges = np.unique(np.concatenate([[0.0], np.nanquantile(gaps, np.linspace(0.12, 0.95, 8))]))
+    seen = [shoal.Distance((0, 1)).values(shoal.Scene.of(group)).ravel() for group in groups]
+    gaps = np.concatenate(seen)
+    edges = round_edges(gaps[np.isfinite(gaps)])
     space = shoal.StateSpace(
         shoal.LocalMisalignment(include_self=False, bins=18),
-        shoal.Distance(tuple(edges), beyond=True),
+        shoal.Distance(edges, beyond=True),
         shoal.Bearing(bins=18),
     )
     moves = shoal.Steps(others="ahead", candidates=128)
