@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from scipy import stats
+from scipy.special import digamma
 
 import shoal
 from shoal.figures.around import on_page, sectors, shown_edges
@@ -234,19 +235,18 @@ def test_chances_of_replayed_moves_are_the_plain_sums_over_candidates(fit):
     law = stats.wrapcauchy(np.exp(-np.deg2rad(values["spread"])))
     shape = values["variation"] ** -2
     for row in (0, 7, len(fans.frame) - 1):
-        weights = []
+        weights, which = [], read.which[row]
         for k in range(len(spread.turn)):
-            turn = law.pdf(np.mod(np.deg2rad(spread.turn[k]), 2 * np.pi))
+            turn = law.pdf(np.mod(np.deg2rad(spread.turn[k, which]), 2 * np.pi))
             before = np.log(read.step_before[row])
             step = np.exp(
                 (1 - spread.follow) * spread.log_typical + spread.follow * before
-                + spread.log_step[k]
+                + spread.log_step[k, which]
             )  # fmt: skip
-            mean = np.exp(
-                (1 - values["follow"]) * np.log(values["typical"]) + values["follow"] * before
-            )
-            height = stats.gamma.pdf(step, shape, scale=mean / shape) * step
-            weights.append(turn * height * np.exp(spread.log_base[k]))
+            typical = (1 - values["follow"]) * np.log(values["typical"]) + values["follow"] * before
+            scale = np.exp(typical - digamma(shape))  # a typical step is a geometric mean
+            height = stats.gamma.pdf(step, shape, scale=scale) * step
+            weights.append(turn * height * np.exp(spread.log_base[k, which]))
         passive = np.array(weights) / np.sum(weights)
         np.testing.assert_allclose(fans.passive[row], passive, rtol=1e-4)
         wanted = passive * np.exp(-q[read.states[row]])

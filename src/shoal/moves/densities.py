@@ -57,8 +57,12 @@ def log_turn(kind: Any, values: Values, degrees: Float[Array, "*any"]) -> Float[
         density = (1 - share) * _wrapped_normal(degrees, spread)
         density = density + share * _wrapped_normal(degrees, values["wide"])
     else:
-        lobes = [_wrapped_normal(degrees - turn, spread) for turn in kind]
-        density = jnp.sum(jnp.stack(lobes), axis=0) / len(kind)
+        parts, often = np.unique(kind, return_counts=True)
+        lobes = [
+            share * _wrapped_normal(degrees - part, spread)
+            for part, share in zip(parts, often / len(kind), strict=True)
+        ]
+        density = jnp.sum(jnp.stack(lobes), axis=0)
     return jnp.log((1 - FLOOR) * density + FLOOR / 360.0)
 
 

@@ -23,6 +23,8 @@ from shoal.version import __version__
 TARGET = (0.2, 0.8)
 FPS = 10.0
 SHORTEST, LONGEST = 20, 285
+ATTEMPTS = (2, 8)
+"""How often every experiment is run: more often where one was too short each time."""
 
 
 @dataclass(frozen=True)
@@ -166,13 +168,15 @@ def _long_enough(
 ) -> list[Any]:
     """Every experiment, the first of its attempts that lasts long enough."""
     kept: dict[str, Any] = {}
-    attempts = 8
-    outcomes = simulated_designs(
-        policy, designs, surroundings, seed, replicates=attempts, report=report
-    )
-    for outcome in outcomes:
-        if len(outcome.positions) >= SHORTEST:
-            kept.setdefault(outcome.design.label, outcome)
+    for attempts in ATTEMPTS:  # more give the same first ones
+        outcomes = simulated_designs(
+            policy, designs, surroundings, seed, replicates=attempts, report=report
+        )
+        for outcome in outcomes:
+            if len(outcome.positions) >= SHORTEST:
+                kept.setdefault(outcome.design.label, outcome)
+        if len(kept) == len(designs):
+            break
     if len(kept) < len(designs):
         raise InputError(f"fish reach the shelter within {SHORTEST} frames: let them swim slower")
     return [kept[design.label] for design in designs]
