@@ -127,6 +127,18 @@ def test_frames_are_left_out_where_places_have_errors(tmp_path):
     assert dict(run.rows())["frames, chosen"] == run.thinning.sentence
 
 
+def test_nuts_takes_over_where_laplace_cannot_be_corrected_and_it_is_said(tmp_path, monkeypatch):
+    path = drifting(1, 60).to_csv(tmp_path / "fish.csv")
+    words = {"state": "local:others:bins=8", "every": 1, "candidates": 16}
+    quick = {"chains": 1, "draws": 50, "warmup": 50}
+    monkeypatch.setattr("shoal.studies.fitting.well_drawn", lambda fit: False)
+    run = FitRun(FitSettings(tracks=str(path), **words, **quick), False)
+    assert run.fit.method == run.resolved.method == "nuts"
+    assert any("could not be corrected" in note for note in run.notes())
+    named = FitRun(FitSettings(tracks=str(path), method="laplace", **words, **quick), False)
+    assert named.fit.method == "laplace" and not any("corrected" in n for n in named.notes())
+
+
 WRONG = {
     "dynamics of states": (
         ("--as", "decisions", "--passive", "random-walk:90"),

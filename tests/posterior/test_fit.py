@@ -1,6 +1,7 @@
 """Bad data gets its sentence; good data its words and numbers."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import pytest
 import shoal
 from posterior_problems import random_transitions
 from registries import NUMBERED, TORUS, random_graph
-from shoal.posterior.diagnostics import diagnose
+from shoal.posterior.diagnostics import diagnose, well_drawn
 
 
 def test_a_transition_that_cannot_happen_passively_is_named_with_its_count():
@@ -274,3 +275,17 @@ def test_discounted_fits_recover_costs_up_to_the_unknown_level():
     gap = gap - gap.weighted(fit.arrivals).mean("number")
     score = gap.mean(("chain", "draw")) / gap.std(("chain", "draw"))
     assert float(np.abs(score).max()) < 4.5
+
+
+@pytest.mark.parametrize(
+    ("facts", "well"),
+    [
+        ({"pareto_k": 0.5, "importance_ess": 900.0}, True),
+        ({"pareto_k": 0.71, "importance_ess": 900.0}, False),
+        ({"pareto_k": 0.5, "importance_ess": 399.0}, False),
+        ({"pareto_k": float("inf"), "importance_ess": 0.0}, False),
+        ({}, True),
+    ],
+)
+def test_draws_are_good_where_weights_could_correct_them_and_enough_count(facts, well):
+    assert well_drawn(SimpleNamespace(facts=facts)) is well

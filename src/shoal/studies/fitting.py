@@ -380,10 +380,11 @@ class FitRun(Reading):
     @property
     def resolved(self) -> Any:
         """The choices that were taken, which repeat the run."""
-        same = replace(super().resolved, method=self.fit.method)
+        same = super().resolved
         if not self.decides:
-            return replace(same, as_="transitions")
-        return replace(same, as_="decisions", **words_of_moves(self.choice.moves))
+            return replace(same, method=self.method, as_="transitions")
+        moves = words_of_moves(self.choice.moves)
+        return replace(same, method=self.fit.method, as_="decisions", **moves)
 
     def _figures(self, folder: Path, stem: str) -> dict[str, Path]:
         """Pictures for a paper, beside the page."""
