@@ -7,15 +7,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
-from scipy import sparse as sp
 from scipy.linalg.blas import dsyrk
 
 from shoal.errors import InputError
-from shoal.moves import PassiveMoves
 from shoal.posterior.density import Density
-
-BLOCK = 8192
-"""Decisions whose expected functions are in memory at a time."""
 
 LARGEST_DENSE = 4000
 """Coefficients beyond which no matrix of coefficients × coefficients is formed (128 MB each)."""
@@ -39,30 +34,12 @@ def likelihood_curvature(
     that animals left enter the second term. With ``triangle`` the lower half alone is right, which
     is all that a Cholesky factor needs.
     """
-    if isinstance(density.passive, PassiveMoves):
-        return _curvature_of_decisions(density, beta)
     entered, spread = _curvature_parts(density, beta)
     left = np.asarray(density.departures).ravel() > 0
     seen = np.asfortranarray(np.asarray(spread)[:, left])
     hessian = density.basis.map.gram(np.asarray(entered))
     lower = dsyrk(-1.0, seen, beta=1.0, c=np.asfortranarray(hessian), lower=True, overwrite_c=True)
     return lower if triangle else np.tril(lower) + np.tril(lower, -1).T
-
-
-def _curvature_of_decisions(density: Density, beta: Float[Array, " n"]) -> Float[np.ndarray, "n n"]:
-    """The same, with S written out: it is sparse."""
-    assert isinstance(density.passive, PassiveMoves)
-    _, z, _ = density.desirability(density.basis.apply(beta))
-    rows = density.passive.matrix() @ sp.diags_array(np.asarray(z).ravel())
-    departures = np.asarray(density.departures)
-    rows = (sp.diags_array(np.sqrt(departures) / rows.sum(axis=1)) @ rows).tocsr()
-    entered = rows.T @ np.sqrt(departures)
-    functions = np.asarray(density.basis.dense())
-    hessian = (functions.T * entered) @ functions
-    for start in range(0, rows.shape[0], BLOCK):
-        some = rows[start : start + BLOCK] @ functions
-        hessian -= some.T @ some
-    return np.asarray(float(density.discount) ** 2 * hessian)
 
 
 @eqx.filter_jit
