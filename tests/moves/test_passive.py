@@ -87,9 +87,9 @@ def test_candidates_of_steps_have_the_moments_of_passive_steps():
     passive = family.at(jnp.asarray(most_probable(family, found.moved)))
     weights = np.asarray(passive.weights).T
     values = {name: float(value) for name, value in passive.values.items()}
-    expected = (1 - values["follow"]) * np.log(values["typical"])
-    expected = expected + values["follow"] * np.log(found.step_before)
-    steps = found.quadrature.step_lengths(np.log(found.step_before), found.which)
+    before = np.log(found.step_before / found.pace)
+    expected = (1 - values["follow"]) * float(passive.log_typical) + values["follow"] * before
+    steps = found.quadrature.step_lengths(before, found.which)
     shape = values["variation"] ** -2
     expected = expected + np.log(shape) - special.digamma(shape)  # of the mean, from that of logs
     mean = (steps * weights).sum(axis=1)
@@ -114,8 +114,10 @@ def test_rows_in_the_order_of_their_sets_say_the_same_as_a_loop_over_decisions()
     for row in range(found.total):
         one = slice(row, row + 1)
         turns = found.quadrature.turns(found.turn_before[one], found.which[one])[0]
-        steps = found.quadrature.step_lengths(np.log(found.step_before[one]), found.which[one])[0]
-        same = [np.full(len(turns), part[row]) for part in (found.turn_before, found.step_before)]
+        pace, before = found.pace[row], found.step_before[one]
+        steps = found.quadrature.step_lengths(np.log(before / pace), found.which[one])[0] * pace
+        own = (found.turn_before, found.step_before, found.pace)
+        same = [np.full(len(turns), part[row]) for part in own]
         moved = moved_of(found.moves, turns, steps, *same)
         base = found.quadrature.log_base[:, found.which[row]]
         weights = np.exp(np.asarray(passive.log_density(moved)) + base)

@@ -68,7 +68,8 @@ def test_every_candidate_step_leads_where_moving_one_animal_alone_leads(name, ot
         headings = np.rad2deg(np.arctan2(back[:, 1], back[:, 0]))
         seen = places[t] + (back if others == "ahead" else 0.0)
         turns = found.quadrature.turns(found.turn_before[one], found.which[one])[0]
-        steps = found.quadrature.step_lengths(np.log(found.step_before[one]), found.which[one])[0]
+        own, before = found.pace[row], np.log(found.step_before[one] / found.pace[one])
+        steps = own * found.quadrature.step_lengths(before, found.which[one])[0]
         moves = [(found.turn[row], found.step[row]), *zip(turns, steps, strict=True)]
         for k, (turn, step) in enumerate(moves):
             heading = headings[animal] + turn

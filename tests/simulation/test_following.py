@@ -62,6 +62,7 @@ def view_of(seed, animals=5):
         jnp.asarray(rng.normal(size=(animals, 2))),
         jnp.asarray(rng.uniform(-180, 180, animals)),
         jnp.asarray(rng.uniform(0.0, 1.2, animals)),
+        jnp.ones(animals),
         jnp.asarray(rng.uniform(-180, 180, animals)),
         {},
         tuple(map(str, range(animals))),

@@ -108,7 +108,9 @@ def test_couzins_zones_agree_with_a_plain_loop(seed):
     x, theta = rng.normal(size=(8, 2)), rng.uniform(-180, 180, 8)
     names = tuple(map(str, range(8)))
     nothing = jnp.zeros(8)
-    view = View(jnp.asarray(x), jnp.asarray(theta), nothing, nothing, {}, names, None, None)
+    view = View(
+        jnp.asarray(x), jnp.asarray(theta), nothing, nothing, nothing, {}, names, None, None
+    )
     expected = [loop_couzin(model, x, theta, i) for i in range(8)]
     np.testing.assert_allclose(model.behaviour().wanted(view), expected, atol=1e-9)
     turn = model.behaviour().decide(jax.random.key(seed), view, jnp.asarray(0)).turn

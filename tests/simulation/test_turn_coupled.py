@@ -38,6 +38,7 @@ def view_of(seed, animals=5):
         jnp.asarray(rng.normal(size=(animals, 2))),
         jnp.asarray(rng.uniform(-180, 180, animals)),
         jnp.ones(animals),
+        jnp.ones(animals),
         jnp.zeros(animals),
         {},
         tuple(map(str, range(animals))),

@@ -41,8 +41,10 @@ def with_candidates(group: Seen, recipe: Counting, moves: Turns, spread: Quadrat
         if not later:
             turns = np.column_stack([turns, spread.turns(group.turn_before[rows], which[rows])])
         if moves.steps:
-            before = np.log(group.step_before[rows])
-            lengths = np.column_stack([lengths, spread.step_lengths(before, which[rows])])
+            pace = group.pace[rows]
+            before = np.log(group.step_before[rows] / pace)
+            more = pace[:, None] * spread.step_lengths(before, which[rows])
+            lengths = np.column_stack([lengths, more])
         else:
             lengths = np.zeros_like(turns)
         values, allowed = _decided(group, seen, recipe, rows, turns, lengths, steps=moves.steps)
@@ -68,6 +70,7 @@ def with_candidates(group: Seen, recipe: Counting, moves: Turns, spread: Quadrat
         step=group.step,
         turn_before=group.turn_before,
         step_before=group.step_before,
+        pace=group.pace,
         table=states,
         possible=None if possible.all() else possible,
         which=which,

@@ -8,6 +8,7 @@ from jaxtyping import Float
 
 from shoal.errors import InputError
 from shoal.moves.empirical import EmpiricalMoves
+from shoal.moves.sampling import Sample, owners, paces_of
 from shoal.moves.seen import Seen, Window, check_frames, moves_in
 from shoal.moves.specification import Steps
 from shoal.states import Custom, Interval, StateSpace
@@ -72,11 +73,13 @@ def observed_steps(tracks: Any, *, bins: int = 60, minimum_step: float = 0.0) ->
         np.concatenate([getattr(group, name) for group in groups])
         for name in ("step", "step_before")
     )
-    found = Steps().resolved(step, before)
+    paces = Sample.joined([Sample.of(group) for group in groups]).paces(Steps())
+    pace = np.concatenate([paces_of(owners(group), paces) for group in groups])
+    found = Steps().resolved(step, before, pace)
     typical, follow = float(found.typical.median), float(found.follow)
-    known = np.isfinite(before)
-    expected = (1 - follow) * np.log(typical) + follow * np.log(np.where(known, before, typical))
-    away = np.log(step) - expected
+    usual = np.log(typical) - found.log_reference
+    earlier = np.where(np.isfinite(before), np.log(before / pace), usual)
+    away = np.log(step / pace) - (1 - follow) * usual - follow * earlier
     _check_count(away.size)
     places, density = _smoothed(away, bins)
     return EmpiricalMoves(places, density, typical, follow)

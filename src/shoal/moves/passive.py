@@ -27,7 +27,8 @@ class Moved(eqx.Module):
     Attributes
     ----------
     turn, log_step
-        In degrees, and the logarithm of a length; the latter is None where steps are not chosen.
+        In degrees, and the logarithm of a length over the pace of the animal; the latter is None
+        where steps are not chosen.
     turn_before, log_step_before
         Of the frame before; 0 and a typical step where there is none.
     count
@@ -112,10 +113,16 @@ class PassiveMoves(PassiveOperator):
         density = self.log_turn(turn)
         if isinstance(self.moves, Steps):
             assert moved.log_step is not None and moved.log_step_before is not None
-            follow, typical = self.values["follow"], jnp.log(self.values["typical"])
-            expected = (1 - follow) * typical + follow * moved.log_step_before
+            follow = self.values["follow"]
+            expected = (1 - follow) * self.log_typical + follow * moved.log_step_before
             density = density + log_step(self.moves.step, self.values, moved.log_step - expected)
         return density
+
+    @property
+    def log_typical(self) -> Float[Array, ""]:
+        """The log of a typical step, over the pace of the animal."""
+        assert isinstance(self.moves, Steps)
+        return jnp.log(self.values["typical"]) - self.moves.log_reference
 
     def log_turn(self, degrees: Float[Array, "*any"]) -> Float[Array, "*any"]:
         """The log density of turns, or where they are multiples the density of each one's arc."""
@@ -162,7 +169,7 @@ class PassiveMoves(PassiveOperator):
         log = self.log_turn(turn) + log_base
         if isinstance(self.moves, Steps):
             assert log_steps is not None and given.log_step_before is not None
-            follow, typical = self.values["follow"], jnp.log(self.values["typical"])
+            follow, typical = self.values["follow"], self.log_typical
             if given.apart:
                 before = given.log_step_before
                 expected = (1 - follow) * typical + follow * before

@@ -80,7 +80,10 @@ class Quadrature:
     def step_lengths(
         self, log_before: Float[np.ndarray, " n"], which: Int[np.ndarray, " n"]
     ) -> Float[np.ndarray, "n k"]:
-        """Candidate steps of decisions with these sets, after the steps before."""
+        """Candidate steps of decisions with these sets, after the steps before.
+
+        All steps are over the pace of the animal.
+        """
         assert self.log_step is not None
         return np.exp(self.expected_log_step(log_before)[:, None] + self.log_step.T[which])
 
@@ -125,7 +128,7 @@ def quadrature(passive: PassiveMoves, sets: int) -> Quadrature:
         log_steps,
         base,
         found["persistence"],
-        float(np.log(found.get("typical", 1.0))),
+        float(passive.log_typical) if isinstance(moves, Steps) else 0.0,
         found.get("follow", 0.0),
     )
 

@@ -139,7 +139,7 @@ def decided(group: Seen, recipe: Counting, spread: Spread) -> Decisions:
 
 def _check_possible(group: Seen, passive: PassiveMoves) -> None:
     """Raise where animals without preferences cannot make a move that was made."""
-    made = (group.turn, group.step, group.turn_before, group.step_before)
+    made = (group.turn, group.step, group.turn_before, group.step_before, group.pace)
     logs = np.asarray(passive.log_density(moved_of(passive.moves, *made)))
     if not np.all(np.isfinite(logs)):
         row = int(np.argmin(np.isfinite(logs)))

@@ -18,7 +18,7 @@ from shoal.states import Headings, Records, StateSpace, splitting
 from shoal.states.transitions import Pairs
 
 Split = tuple["Decisions", "Decisions"]
-EACH = ("perceived", "decided", "turn", "step", "turn_before", "step_before", "which")
+EACH = ("perceived", "decided", "turn", "step", "turn_before", "step_before", "pace", "which")
 """What every decision has."""
 
 
@@ -39,6 +39,8 @@ class Decisions:
         The move; steps are NaN where they are not chosen.
     turn_before, step_before
         The move before; 0 and NaN where there is none.
+    pace
+        The typical step of the animal, where each has its own; else 1.
     table, possible
         The decided state of every candidate move, for each row of candidates, and which of them can
         be made; None where all can.
@@ -65,6 +67,7 @@ class Decisions:
     step: Float[np.ndarray, " n"]
     turn_before: Float[np.ndarray, " n"]
     step_before: Float[np.ndarray, " n"]
+    pace: Float[np.ndarray, " n"]
     table: Int[np.ndarray, "rows k"]
     possible: Bool[np.ndarray, "rows k"] | None
     which: Int[np.ndarray, " n"]
@@ -109,7 +112,8 @@ class Decisions:
     @property
     def moved(self) -> Moved:
         """The moves, as passive moves see them."""
-        return moved_of(self.moves, self.turn, self.step, self.turn_before, self.step_before)
+        made = (self.turn, self.step, self.turn_before, self.step_before)
+        return moved_of(self.moves, *made, self.pace)
 
     @property
     def digest(self) -> Moved:
@@ -149,7 +153,7 @@ class Decisions:
             jnp.asarray(spread.log_typical),
             jnp.asarray(spread.follow),
             jnp.asarray(self.turn_before),
-            None if steps is None else jnp.asarray(np.log(self.step_before)),
+            None if steps is None else jnp.asarray(np.log(self.step_before / self.pace)),
             apart=apart,
         )
 
@@ -249,13 +253,14 @@ def moved_of(
     step: Float[np.ndarray, " n"],
     turn_before: Float[np.ndarray, " n"],
     step_before: Float[np.ndarray, " n"],
+    pace: Float[np.ndarray, " n"],
 ) -> Moved:
-    """Moves as passive moves see them."""
+    """Moves as passive moves see them: steps over the pace of the animal."""
     if not moves.steps:
         return Moved(jnp.asarray(turn), None, jnp.asarray(turn_before), None)
     return Moved(
         jnp.asarray(turn),
-        jnp.asarray(np.log(step)),
+        jnp.asarray(np.log(step / pace)),
         jnp.asarray(turn_before),
-        jnp.asarray(np.log(step_before)),
+        jnp.asarray(np.log(step_before / pace)),
     )

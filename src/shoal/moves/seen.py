@@ -44,7 +44,7 @@ class Seen:
 
     ``scene`` is what was perceived, with one frame for each in which decisions may have been made;
     ``first`` is the number of its first frame among those of the group. ``fixes`` counts animals
-    times frames, all that were looked at.
+    times frames, all that were looked at. ``pace`` is 1 until all tracks are known.
     """
 
     tracks: Tracks
@@ -58,6 +58,7 @@ class Seen:
     step: Float[np.ndarray, " n"]
     turn_before: Float[np.ndarray, " n"]
     step_before: Float[np.ndarray, " n"]
+    pace: Float[np.ndarray, " n"]
     dropped: dict[str, int]
     fixes: int
 
@@ -187,8 +188,8 @@ def _gathered(
     return Seen(
         window.tracks, scene, frame, animal, window.first + skipped,
         np.stack([value[left] for value in values], axis=1),
-        states[left], moved[0][left], moved[1][left], before[0][left], before[1][left], dropped,
-        fixes,
+        states[left], moved[0][left], moved[1][left], before[0][left], before[1][left],
+        np.ones(frame.size), dropped, fixes,
     )  # fmt: skip
 
 

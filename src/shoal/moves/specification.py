@@ -130,10 +130,10 @@ class Turns:
         """Fields in which another specification differs; None stands for anything here."""
         names = [field.name for field in fields(self) if field.name != "candidates"]
         pairs = {name: (getattr(self, name), getattr(other, name)) for name in names}
-        open_ = ("typical", "follow")
+        open_ = {"typical": None, "follow": None, "pace": True}
         return [
             name for name, (one, two) in pairs.items()
-            if one != two and not (one is None and name in open_)
+            if one != two and not (name in open_ and one is open_[name] and two is not False)
         ]  # fmt: skip
 
     def known(self, space: Any, values: dict[Any, float]) -> "Turns":
@@ -161,6 +161,9 @@ class Steps(Turns):
     follow
         How much of a step that was longer than usual is kept in the next one: 0 for none, 1 for
         all. By default taken from the tracks once, before costs are learned.
+    pace
+        True: every animal has a typical step of its own, the geometric mean of its steps in the
+        tracks, and ``typical`` is that of all. False: all animals have the same typical step.
     others
         How an animal sees the others when it decides: ``"still"``, where they are, or ``"ahead"``,
         where they will be if they go straight on.
@@ -176,6 +179,7 @@ class Steps(Turns):
     typical: Any = None
     variation: Any = VARIATION
     follow: Any = None
+    pace: Any = True
     others: Any = "still"
     steps: ClassVar[bool] = True
 
@@ -189,6 +193,13 @@ class Steps(Turns):
             raise InputError(f"a step is one of {', '.join(STEPS)}; got {self.step!r}")
         if self.others not in OTHERS:
             raise InputError(f"others are one of {', '.join(OTHERS)}; got {self.others!r}")
+        if not isinstance(self.pace, bool) and not (
+            isinstance(self.pace, int | float | np.number) and 0 < self.pace < math.inf
+        ):
+            raise InputError(
+                "pace is True where every animal has a typical step of its own, or False; got "
+                f"{self.pace!r}"
+            )
         if self.every is not None:
             raise InputError("steps go in any direction: leave out every")
         if self.follow is not None and not (
@@ -209,9 +220,23 @@ class Steps(Turns):
             Parameter("follow of steps", "follow", None, float(self.follow)),
         )
 
-    def resolved(self, step: Any, before: Any) -> "Steps":
-        """With a prior around the steps that tracks show."""
-        logs, earlier = np.log(step), np.log(before)
+    @property
+    def own_pace(self) -> bool:
+        """Whether animals differ in their typical step."""
+        return self.pace is not False
+
+    @property
+    def log_reference(self) -> float:
+        """The log of the typical step of all animals, where each has its own; else 0."""
+        return 0.0 if isinstance(self.pace, bool) else math.log(self.pace)
+
+    def resolved(self, step: Any, before: Any, pace: Any) -> "Steps":
+        """With a prior around the steps that tracks show, beside each animal's own pace."""
+        reference = 0.0
+        if self.own_pace:
+            reference = float(np.mean(np.log(pace)))
+            self = replace(self, pace=math.exp(reference))  # noqa: PLW0642
+        logs, earlier = (np.log(part / pace) + reference for part in (step, before))
         both = np.isfinite(earlier) & np.isfinite(logs)
         if len(logs) < 2:
             raise InputError("there is one step in these tracks: too few to learn from")

@@ -151,6 +151,12 @@ def check_decisions(fit: Fit, decisions: Any) -> None:
         raise InputError(
             f"this model sees others {others[0]!r}, and the decisions were read with {others[1]!r}"
         )
+    own = [getattr(moves, "own_pace", False) for moves in (fit.model.passive, decisions.moves)]
+    if own[0] != own[1]:
+        raise InputError(
+            f"this model was learned with pace={own[0]}, and the decisions were read with "
+            f"pace={own[1]}: read them with shoal.Steps(pace={own[0]}, …)"
+        )
     if not decisions.total:
         raise InputError("there are no decisions to score")
 

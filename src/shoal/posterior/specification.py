@@ -87,11 +87,12 @@ KNOWN: dict[str, type] = {
 
 
 MEASURED = ("Interval", "Distance", "TargetDistance", "WallDistance", "Speed")
-BEFORE: dict[str, dict[str, str]] = {
+BEFORE: dict[str, dict[str, Any]] = {
     **{kind: {"walls": "none"} for kind in MEASURED},
     "RandomWalk": {"start": "centre"},
     "WalkMixture": {"start": "centre"},
     "Uniform": {"measure": "bins"},
+    "Steps": {"pace": False},
 }
 """What files meant that were written before they could say so."""
 

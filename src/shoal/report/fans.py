@@ -57,7 +57,8 @@ class Fans:
         steps = expected = None
         if spread.log_step is not None:
             steps = packed(spread.log_step.T)
-            expected = packed(spread.expected_log_step(np.log(read.step_before)))
+            before = np.log(read.step_before / read.pace)
+            expected = packed(spread.expected_log_step(before) + np.log(read.pace))
         return {
             "turn": packed(spread.turn.T),
             "set": packed(read.which, "i4"),

@@ -127,7 +127,7 @@ def _batch(
     count = len(jobs)
     positions = np.full((count, animals, 2), np.nan)
     headings = np.full((count, animals), np.nan)
-    lengths = np.zeros((steps, count, animals))
+    lengths, pace = np.zeros((steps, count, animals)), np.ones((count, animals))
     places = {name: np.full((steps, count, 2), np.nan) for name in landmarks}
     goal, reach = np.zeros((count, 2)), np.zeros(count)
     stamp, replicate = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
@@ -137,12 +137,13 @@ def _batch(
         start, moved = design.drawn(np.random.default_rng([seed, stamp[row], copy]))
         positions[row, :own], headings[row, :own] = start
         lengths[: design.steps, row, :own] = moved
+        pace[row, :own] = design.speeds.typical(own)
         for name in landmarks:
             places[name][: design.steps, row] = design.places[name]
         if design.goal is not None:
             goal[row], reach[row] = design.goal, design.reach
     return Batch(
-        jnp.asarray(positions), jnp.asarray(headings), jnp.asarray(lengths),
+        jnp.asarray(positions), jnp.asarray(headings), jnp.asarray(lengths), jnp.asarray(pace),
         {name: jnp.asarray(path) for name, path in places.items()},
         jnp.asarray(goal), jnp.asarray(reach), jnp.asarray([job[0] for job in jobs]),
         jnp.asarray(stamp), jnp.asarray(replicate),

@@ -21,6 +21,8 @@ class View(eqx.Module):
     lengths
         How far each is going to move in this frame; where that is its choice, how far it has moved
         in the last one.
+    pace
+        The typical distance that each moves in a frame.
     turned
         The turn that each has just made, in degrees.
     places
@@ -32,6 +34,7 @@ class View(eqx.Module):
     positions: Float[Array, "individuals 2"]
     headings: Float[Array, " individuals"]
     lengths: Float[Array, " individuals"]
+    pace: Float[Array, " individuals"]
     turned: Float[Array, " individuals"]
     places: dict[str, Float[Array, " 2"]]
     members: tuple[str, ...] = eqx.field(static=True)

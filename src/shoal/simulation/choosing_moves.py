@@ -186,9 +186,11 @@ class FollowMoves(Behaviour):
         grid = jnp.linspace(0.0, 1.0, self.step_places.size)
         away = jnp.interp(share, grid, self.step_places)
         spread = jnp.interp(share, grid, self.step_logs)
-        typical = jnp.log(values["typical"])
-        before = jnp.where(view.lengths > 0, jnp.log(jnp.maximum(view.lengths, 1e-300)), typical)
-        expected = (1 - values["follow"]) * typical + values["follow"] * before
+        usual = jnp.log(values["typical"])
+        if not isinstance(self.moves.pace, bool):  # a fit whose animals differ
+            usual = usual + jnp.log(jnp.maximum(view.pace, 1e-300)) - self.moves.log_reference
+        before = jnp.where(view.lengths > 0, jnp.log(jnp.maximum(view.lengths, 1e-300)), usual)
+        expected = (1 - values["follow"]) * usual + values["follow"] * before
         lengths = jnp.exp(expected[:, None] + away)
         return lengths, log_step(self.moves.step, values, away) - spread
 

@@ -230,7 +230,8 @@ class Surroundings:
         point, reach = (None, 0.0) if self.stop is None else self.goal_of(seen, goal)
         return Design(
             tracks.group, tracks.members, steps, start,
-            speeds_of(self.speed, seen, tracks.fps), tracks.fps, tracks.length_unit, arena,
+            speeds_of(self.speed, seen, tracks.fps, self.minimum_step),
+            tracks.fps, tracks.length_unit, arena,
             {name: _followed(tracks, name, frame, steps) for name in landmarks},
             _company(tracks, frame, steps), point, reach, _covariates(tracks),
         )  # fmt: skip

@@ -58,6 +58,8 @@ class Batch(eqx.Module):
     ----------
     lengths
         The distance that each animal moves in each frame.
+    pace
+        The typical one of these distances, of each animal.
     places
         Where landmarks are in each frame, by name.
     goal, reach
@@ -73,6 +75,7 @@ class Batch(eqx.Module):
     positions: Float[Array, "groups individuals 2"]
     headings: Float[Array, "groups individuals"]
     lengths: Float[Array, "steps groups individuals"]
+    pace: Float[Array, "groups individuals"]
     places: dict[str, Float[Array, "steps groups 2"]]
     goal: Float[Array, "groups 2"]
     reach: Float[Array, " groups"]
@@ -134,7 +137,14 @@ def run_groups(behaviour: Behaviour, setting: Setting, batch: Batch, key: Key[Ar
             return _step(behaviour, setting, number, *group)
 
         after = jax.vmap(one)(
-            keys, before, batch.lengths[number], places, batch.goal, batch.reach, batch.number
+            keys,
+            before,
+            batch.lengths[number],
+            batch.pace,
+            places,
+            batch.goal,
+            batch.reach,
+            batch.number,
         )
         fresh = _recorded(setting, after)
         written = jax.tree.map(lambda all_, new: all_.at[number + 1].set(new), written, fresh)
@@ -173,6 +183,7 @@ def _step(  # noqa: PLR0913, PLR0917
     key: Key[Array, ""],
     now: Moment,
     lengths: Float[Array, " individuals"],
+    pace: Float[Array, " individuals"],
     places: dict[str, Float[Array, " 2"]],
     goal: Float[Array, " 2"],
     reach: Float[Array, ""],
@@ -181,7 +192,7 @@ def _step(  # noqa: PLR0913, PLR0917
     """One group, one frame on; a group that ended stays as it is."""
     known = now.stepped if setting.steps else lengths
     view = View(
-        now.positions, now.headings, known, now.turned, places, setting.members, setting.fps,
+        now.positions, now.headings, known, pace, now.turned, places, setting.members, setting.fps,
         setting.arena, setting.group,
     )  # fmt: skip
     choice = behaviour.decide(jax.random.fold_in(key, number), view, group)

@@ -6,12 +6,14 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 from scipy.signal import lfilter
+from scipy.special import digamma
 from scipy.stats import gamma
 
 from shoal.errors import InputError
 from shoal.tracks import Tracks, shortest
 
 Lengths = Float[np.ndarray, "steps individuals"]
+Typical = Float[np.ndarray, " individuals"]
 BLOCK = 50
 """Frames, on average, that an observed animal's speeds are played in the order they came."""
 
@@ -25,6 +27,10 @@ class Constant:
     def drawn(self, rng: np.random.Generator, steps: int, animals: int) -> Lengths:
         """The lengths of one group."""
         return np.full((steps, animals), self.length)
+
+    def typical(self, animals: int) -> Typical:
+        """The geometric mean of each animal's lengths."""
+        return np.full(animals, self.length)
 
 
 @dataclass(frozen=True)
@@ -49,6 +55,10 @@ class Gamma:
         lengths = rng.gamma(self.shape, self.scale, (steps, animals))
         return np.where(rng.random((steps, animals)) < self.rest, 0.0, lengths)
 
+    def typical(self, animals: int) -> Typical:
+        """The geometric mean of each animal's lengths, of those above 0."""
+        return np.full(animals, self.scale * np.exp(digamma(self.shape)))
+
 
 @dataclass(frozen=True)
 class Wandering:
@@ -65,16 +75,22 @@ class Wandering:
         wander = lfilter([1.0], [1.0, -self.persistence], kicks, axis=0)
         return self.median * np.exp(self.variation * wander)
 
+    def typical(self, animals: int) -> Typical:
+        """The geometric mean of each animal's lengths."""
+        return np.full(animals, self.median)
+
 
 @dataclass(frozen=True, eq=False)
 class Observed:
     """Each animal's own lengths, played again in runs: the stationary bootstrap.
 
     A run begins at a random frame of the animal's record and goes on, round its end, for 50 frames
-    on average, so that slow and fast spells last as long as they did.
+    on average, so that slow and fast spells last as long as they did. Lengths of at most ``rest``
+    are rest.
     """
 
     series: tuple[Float[np.ndarray, " _"], ...]
+    rest: float = 0.0
 
     def drawn(self, rng: np.random.Generator, steps: int, animals: int) -> Lengths:
         """The lengths of one group; animal i has those of observed animal i, taken in turn."""
@@ -89,6 +105,14 @@ class Observed:
             first = (entry[:, animal] * own.size).astype(int)
             lengths[:, animal] = own[(first + frames[:, 0] - since[:, animal]) % own.size]
         return lengths
+
+    def typical(self, animals: int) -> Typical:
+        """The geometric mean of each animal's lengths while it moves."""
+        moving = [np.log(own[own > self.rest]) for own in self.series]
+        logs = np.concatenate(moving)
+        usual = logs.mean() if logs.size else 0.0
+        means = np.array([own.mean() if own.size else usual for own in moving])
+        return np.exp(means[np.arange(animals) % len(means)])
 
 
 Speeds = Constant | Gamma | Wandering | Observed
@@ -109,7 +133,7 @@ def observed_lengths(tracks: Tracks) -> tuple[Float[np.ndarray, " _"], ...]:
     return tuple(own if own.size else pooled for own in series)
 
 
-def speeds_of(speed: Any, tracks: Tracks | None, fps: float | None) -> Speeds:
+def speeds_of(speed: Any, tracks: Tracks | None, fps: float | None, rest: float = 0.0) -> Speeds:
     """What a user's word or number means.
 
     Parameters
@@ -120,6 +144,8 @@ def speeds_of(speed: Any, tracks: Tracks | None, fps: float | None) -> Speeds:
         tracks.
     tracks
         The observed animals.
+    rest
+        Steps of at most this length are rest.
     """
     if speed is None and tracks is not None:
         speed = "observed"
@@ -139,6 +165,6 @@ def speeds_of(speed: Any, tracks: Tracks | None, fps: float | None) -> Speeds:
         raise InputError(f"speed={speed!r} is taken from observed animals: start from tracks")
     series = observed_lengths(tracks)
     if speed == "observed":
-        return Observed(series)
+        return Observed(series, rest)
     pooled = np.concatenate(series)
     return Constant(float(pooled.mean())) if speed == "constant" else Gamma.fitted(pooled)
