@@ -52,12 +52,12 @@ def main() -> None:
 
 
 def by_steps(groups: list[Any]) -> Any:
-    """Alignment, distance and bearing of the nearest neighbour, by steps."""
-    return _by_decisions(groups, shoal.Steps(others="ahead", candidates=128))
+    """Alignment, distance and bearing of the nearest neighbour, by steps whose turns go on."""
+    return _by_decisions(groups, shoal.Steps(others="ahead", candidates=128, persistence=True))
 
 
 def by_turns(groups: list[Any]) -> Any:
-    """The same, by turns that go on as they were."""
+    """The same, by turns."""
     return _by_decisions(groups, shoal.Turns(persistence=True))
 
 

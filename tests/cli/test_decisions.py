@@ -2,6 +2,7 @@
 
 import json
 import tomllib
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -242,7 +243,24 @@ def test_where_no_step_can_be_chosen_turns_are_and_it_is_said():
     "words", ["turns:normals", "steps:cauchy:log-normal", "steps:normals:gamma"]
 )
 def test_moves_come_back_from_their_words(words):
-    made = moves_of(words, "auto", 128, True)
+    made = moves_of(words, "auto", 128, "learned")
     named = words_of_moves(made)
-    assert named["moves"] == words and named["persistence"]
+    assert named["moves"] == words and named["persistence"] == "learned"
     assert moves_of(**{"words": named.pop("moves"), **named}) == made
+
+
+@pytest.mark.parametrize(("kept", "chosen"), [(0.6, True), (0.0, False)])
+def test_turns_that_go_on_as_they_were_are_learned_without_being_asked(tmp_path, kept, chosen):
+    rng = np.random.default_rng(2)
+    frames, animals = 900, 4
+    turn = np.zeros((frames, animals))
+    for t in range(1, frames):
+        turn[t] = kept * turn[t - 1] + 0.15 * rng.standard_cauchy(animals).clip(-8, 8)
+    angle, length = np.cumsum(turn, axis=0), rng.gamma(20.0, 0.05, (frames, animals))
+    moved = length[..., None] * np.stack([np.cos(angle), np.sin(angle)], axis=-1)
+    path = shoal.Tracks.from_arrays(np.cumsum(moved, axis=0)).to_csv(tmp_path / "walkers.csv")
+    settings = FitSettings(tracks=str(path), state="local:others", method="map")
+    choice = FitRun(settings, False).choice
+    assert (choice.moves.persistence != 0) == chosen == ("persistence" in choice.sentences)
+    named = replace(settings, persistence="none")
+    assert FitRun(named, False).choice.moves.persistence == 0

@@ -49,10 +49,10 @@ def test_observed_turns_lean_only_where_asked():
 def test_observed_steps_have_the_density_of_the_steps():
     found = shoal.observed_steps(tracks(frames=20_000), bins=30)
     away = np.linspace(-0.5, 0.5, 21)
-    seen = np.exp(np.asarray(log_step(found, {}, jnp.asarray(away))))
+    seen = np.exp(np.asarray(log_step(found, {}, jnp.asarray(away), plain=False)))
     np.testing.assert_allclose(seen, normal(away, 0.3), rtol=0.12)
     assert found.typical == pytest.approx(0.1, rel=0.02) and found.follow < 0.03
-    assert np.isneginf(log_step(found, {}, jnp.asarray([9.0]))[0])
+    assert np.isneginf(log_step(found, {}, jnp.asarray([9.0]), plain=False)[0])
 
 
 def test_observed_moves_are_candidates_weights_and_files():

@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from scipy import special, stats
+from scipy import stats
 
 import shoal
 from shoal.moves import MoveFamily
@@ -88,23 +88,29 @@ def test_candidates_of_steps_have_the_moments_of_passive_steps():
     weights = np.asarray(passive.weights).T
     values = {name: float(value) for name, value in passive.values.items()}
     before = np.log(found.step_before / found.pace)
-    expected = (1 - values["follow"]) * float(passive.log_typical) + values["follow"] * before
+    typical = np.exp(float(passive.log_typical))
+    expected = (1 - values["follow"]) * typical + values["follow"] * np.exp(before)
     steps = found.quadrature.step_lengths(before, found.which)
-    shape = values["variation"] ** -2
-    expected = expected + np.log(shape) - special.digamma(shape)  # of the mean, from that of logs
     mean = (steps * weights).sum(axis=1)
-    np.testing.assert_allclose(mean, np.exp(expected), rtol=0.05)
-    np.testing.assert_allclose((mean / np.exp(expected)).mean(), 1.0, rtol=0.01)
+    np.testing.assert_allclose(mean, expected, rtol=0.05)
+    np.testing.assert_allclose((mean / expected).mean(), 1.0, rtol=0.01)
+    away = np.log(found.step_before) - np.mean(np.log(found.pace))
+    away = 0.5 * np.clip(np.round(away / 0.5), -5, 5)
+    even = values["variation"] * np.exp(-values["evenness"] / 2 * away)
     spread = np.sqrt((steps**2 * weights).sum(axis=1) - mean**2) / mean
-    np.testing.assert_allclose(spread, values["variation"], rtol=0.2)
-    np.testing.assert_allclose(spread.mean(), values["variation"], rtol=0.03)
+    np.testing.assert_allclose(spread, even, rtol=0.2)
+    np.testing.assert_allclose((spread / even).mean(), 1.0, rtol=0.03)
+    share = (np.abs(found.quadrature.turn.T[found.which]) * (weights > 0)).max(axis=1)
+    assert share.min() > 90.0  # some candidates go anywhere
 
 
 def test_rows_in_the_order_of_their_sets_say_the_same_as_a_loop_over_decisions():
     found, _ = bound("steps")
     family = MoveFamily.of(found.moves, STEPS_SPACE, found.candidates)
-    u = jnp.asarray(most_probable(family, found.moved)) + 0.3
-    assert len(np.unique(found.which)) == found.quadrature.sets == 16
+    spread = most_probable(family, found.moved)
+    typical = np.array([name == "typical step" for name in family.names])
+    u = jnp.asarray(spread + np.where(typical, 0.0, 0.3))
+    assert len(np.unique(found.which)) > 20
     ordered, counts = sorted_rows(*found.rows())
     assert ordered.which is None and counts.sum() == found.total
     there = np.exp(np.random.default_rng(1).normal(size=STEPS_SPACE.size))
@@ -126,14 +132,14 @@ def test_rows_in_the_order_of_their_sets_say_the_same_as_a_loop_over_decisions()
         else:
             weights = weights / weights.sum()
         total += np.log(weights @ there[found.states[row]])
-    np.testing.assert_allclose(counts @ logs, total, rtol=1e-9)
+    np.testing.assert_allclose(counts @ logs, total, rtol=1e-6)  # spread by nearly these
     np.testing.assert_allclose(
         np.asarray(passive.matrix().sum(axis=1))[counts > 0].min(), 1.0, atol=1e-9
     )
 
 
 def test_decisions_with_the_same_candidates_are_one_row():
-    found = shoal.decisions(tracks(frames=400), SPACE, shoal.Turns(candidates=8))
+    found = shoal.decisions(tracks(frames=300), SPACE, shoal.Turns(candidates=8))
     fewer, counts = found.rows()
     assert counts.sum() == found.total and len(counts) < found.total / 2
     v = np.random.default_rng(0).normal(size=SPACE.shape)

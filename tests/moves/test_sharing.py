@@ -6,6 +6,7 @@ import pytest
 
 import shoal
 from shoal.moves import MoveFamily, record, sampling, sharing
+from shoal.moves.padding import padded_rows
 from shoal.posterior.memory import decisions_that_fit
 
 SPACE = shoal.StateSpace(
@@ -36,8 +37,9 @@ def beside(space, values, parts):
     middles = values.copy()
     for n, part in enumerate(space.parts):
         if part.turn:
-            step = space.axes[n].step / parts
-            edges = space.axes[n].centres[0] - space.axes[n].step / 2
+            circle = getattr(space.axes[n], "circle", space.axes[n])
+            step = circle.step / parts
+            edges = circle.centres[0] - circle.step / 2
             middles[:, n] = edges + (np.floor((values[:, n] - edges) / step) + 0.5) * step
     return middles
 
@@ -76,6 +78,66 @@ def test_shared_rows_apply_as_a_row_for_each_decision_does(many):
     assert counts.sum() == found.total and len(counts) < found.total
     once = counts @ np.log(np.asarray(part.apply(jnp.asarray(x))))
     np.testing.assert_allclose(once, np.log(matrix @ x.ravel()).sum(), rtol=1e-12)
+
+
+LINES = {
+    "one angle": ([shoal.TargetMisalignment((5.0, 0.0), bins=12)], shoal.Turns()),
+    "two angles": (
+        [
+            shoal.LocalMisalignment(bins=12, include_self=False),
+            shoal.TargetMisalignment((5.0, 0.0), bins=12),
+        ],
+        shoal.Turns("normals", wide=60.0, bias=True),
+    ),
+    "an angle without its sign, and a distance between": (
+        [
+            shoal.LocalMisalignment(bins=12, include_self=False, absolute=True),
+            shoal.Distance(np.linspace(0, 9, 4), beyond=True),
+            shoal.Bearing(bins=12),
+        ],
+        shoal.Turns("von-mises", spread=20.0, persistence=0.3),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_lines_give_the_mean_over_all_turns(many, monkeypatch, name):
+    monkeypatch.setattr(sharing, "WORTH", 1000)
+    monkeypatch.setattr(sharing, "PARTS", (8,))
+    parts, moves = LINES[name]
+    space = shoal.StateSpace(*parts)
+    found = shoal.decisions(tracks(), space, moves)
+    fewer, counts = found.rows()
+    assert fewer.lines is not None and counts.sum() == found.total
+    family = MoveFamily.of(found.moves, space, fewer)
+    passive = family.at(jnp.full(family.count, 0.2))
+    rng = np.random.default_rng(0)
+    x, y = rng.random(space.shape), rng.normal(size=len(counts))
+    applied = np.asarray(passive.apply(jnp.asarray(x)))
+    fine = np.arange(-180, 180, 0.01) + 0.005  # turns, and how likely they are
+    height = np.exp(np.asarray(passive.log_turn(jnp.asarray(fine), passive.values))) * 0.01
+    assert abs(height.sum() - 1.0) < 1e-4
+    expected = found.perceived.copy()
+    turning = [n for n, part in enumerate(space.parts) if part.turn]
+    expected[:, turning] -= moves.persistence * found.turn_before[:, None]
+    middles = beside(space, expected, 8)
+    _, first = np.unique(found.row, return_index=True)
+    for row in range(0, len(counts), 9):
+        ends = [
+            axis.locate(np.mod(middles[first[row], n] - fine + 180.0, 360.0) - 180.0)
+            if n in turning
+            else np.full(fine.size, axis.locate(found.perceived[first[row], n : n + 1])[0])
+            for n, axis in enumerate(space.axes)
+        ]
+        known = height @ x[tuple(ends)]
+        np.testing.assert_allclose(applied[row], known, rtol=2e-3)
+    back = np.asarray(passive.adjoint(jnp.asarray(y)))
+    np.testing.assert_allclose(np.vdot(back, x), y @ applied, rtol=1e-10)
+    padded, more = padded_rows(fewer, counts)
+    longer = MoveFamily.of(found.moves, space, padded).at(jnp.full(family.count, 0.2))
+    again = np.asarray(longer.apply(jnp.asarray(x)))
+    np.testing.assert_allclose(again[: len(counts)], applied, rtol=1e-12)
+    assert again.size == more.size > len(counts)
 
 
 def test_parts_of_shared_decisions_keep_their_own_candidates(many):

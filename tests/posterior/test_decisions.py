@@ -185,8 +185,8 @@ def test_walls_do_not_bias_passive_moves():
     found = shoal.decisions(boxed, space, shoal.Steps(follow=0.0, candidates=128))
     assert found.possible is not None and 0.02 < np.mean(~found.possible) < 0.4
     fitted = shoal.Model(space, found.moves, shoal.Smooth()).fit(found, "laplace", draws=250)
-    draws = fitted.parameters.values.reshape(-1, fitted.parameters.shape[-1])[:, -3:]
-    away = (draws.mean(axis=0) - [20.0, 1.0, 0.5]) / draws.std(axis=0)
+    draws = fitted.parameters.values.reshape(-1, fitted.parameters.shape[-1])[:, -5:]
+    away = (draws.mean(axis=0) - [20.0, 1.0, 0.5, 0.0, 0.0]) / draws.std(axis=0)
     assert np.max(np.abs(away)) < 4, away
     assert abs(fitted.score(found).gain[0]) < 0.01
 

@@ -9,6 +9,7 @@ from jaxtyping import Int
 
 from shoal.errors import InputError
 from shoal.moves import Decisions, Turns
+from shoal.moves.specification import OPEN
 
 SAME = 1e-3
 """How far two readings of one turn may differ, in degrees; and of one step, relatively."""
@@ -105,6 +106,6 @@ def with_passive(decisions: Decisions, moves: Turns) -> Decisions:
     learned: dict[str, Any] = {
         field.name: getattr(given, field.name)
         for field in fields(moves)
-        if field.name in ("typical", "follow") and getattr(moves, field.name) is None
+        if field.name in OPEN and getattr(moves, field.name) is OPEN[field.name]
     }
     return replace(decisions, moves=replace(moves, candidates=given.candidates, **learned))

@@ -69,10 +69,12 @@ def fit(
         ),
     ] = None,
     persistence: Annotated[
-        bool | None,
+        str | None,
         typer.Option(
-            "--persistence/--no-persistence",
-            help="Learn how much of a turn is repeated in the next.",
+            help="How much of a turn is repeated in the next: none, learned, or auto, learned "
+            "where a quick fit shows that turns go on as they were.",
+            show_default="auto",
+            autocompletion=completing.PERSISTENCE,
             rich_help_panel=DECISIONS,
         ),
     ] = None,

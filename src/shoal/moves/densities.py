@@ -22,6 +22,14 @@ STEPS = ("gamma", "log-normal")
 FLOOR = 1e-6
 """The share of turns that go anywhere with equal chance, so that nothing is impossible."""
 
+ODD = 1e-3
+"""The share of steps that no such distribution gives, as errors of tracking are: a step over the
+expected one is then a log-Cauchy number. Simulated animals make none."""
+
+LEVEL, LEVELS = 0.5, 5
+"""Steps before, over a typical one, are rounded to so much in their logarithm, and to so many of
+these at most, where turns and steps are said to depend on them."""
+
 IMAGES = 2
 """Times round the circle that a normal turn may go, either way."""
 
@@ -67,17 +75,27 @@ def log_turn(kind: Any, values: Values, degrees: Float[Array, "*any"]) -> Float[
 
 
 def _wrapped_normal(degrees: Float[Array, "*any"], sd: Any) -> Float[Array, "*any"]:
-    near = jnp.mod(degrees + 180.0, 360.0) - 180.0
+    near, sd = jnp.mod(degrees + 180.0, 360.0) - 180.0, jnp.asarray(sd)
     laps = 360.0 * jnp.arange(-IMAGES, IMAGES + 1)
-    heights = jnp.exp(-0.5 * ((near[..., None] + laps) / sd) ** 2)
+    heights = jnp.exp(-0.5 * ((near[..., None] + laps) / sd[..., None]) ** 2)
     return jnp.sum(heights, axis=-1) / (sd * math.sqrt(2 * math.pi))
 
 
-def log_step(kind: Any, values: Values, residual: Float[Array, "*any"]) -> Float[Array, "*any"]:
+def log_step(
+    kind: Any, values: Values, residual: Float[Array, "*any"], *, plain: bool, odd: float = ODD
+) -> Float[Array, "*any"]:
     """The log density of log steps, by how far they lie above the expected log step.
 
-    Residuals have mean 0: a typical step is a geometric mean, whatever the shape. ``variation`` is
-    the sd of a log-normal step's logarithm, and of a gamma step its sd over its mean.
+    ``variation`` is the sd of a log-normal step's logarithm, and of a gamma step its sd over its
+    mean.
+
+    Parameters
+    ----------
+    plain
+        Whether the expected step is the mean of a gamma step and the median of a log-normal one,
+        and some steps are odd; otherwise it is the geometric mean of either.
+    odd
+        The share of odd steps.
     """
     if isinstance(kind, EmpiricalMoves):
         density = kind.at(residual)
@@ -86,10 +104,44 @@ def log_step(kind: Any, values: Values, residual: Float[Array, "*any"]) -> Float
     variation = values["variation"]
     if kind == "gamma":
         shape = variation**-2
-        residual = residual + digamma(shape) - jnp.log(shape)
-        return shape * jnp.log(shape) - gammaln(shape) + shape * (residual - jnp.exp(residual))
-    scaled = residual / variation
-    return -0.5 * scaled**2 - jnp.log(variation) - 0.5 * math.log(2 * math.pi)
+        above = residual if plain else residual + digamma(shape) - jnp.log(shape)
+        height = shape * jnp.log(shape) - gammaln(shape) + shape * (above - jnp.exp(above))
+    else:
+        scaled = residual / variation
+        height = -0.5 * scaled**2 - jnp.log(variation) - 0.5 * math.log(2 * math.pi)
+    if not plain or not odd:
+        return height
+    far = math.log(odd / math.pi) - jnp.log1p(residual**2)
+    return jnp.logaddexp(math.log1p(-odd) + height, far)
+
+
+def level_of(log_before: Any, xp: Any = jnp) -> Any:
+    """The level of a step before: 0 for a typical one, above 0 for longer ones."""
+    return xp.clip(xp.round(log_before / LEVEL), -LEVELS, LEVELS)
+
+
+def after_step(values: Values, level: Any, xp: Any = jnp) -> Values:
+    """Values of moves after a step of some level: turns are narrower and steps more even."""
+    away = LEVEL * level
+    changed = dict(values)
+    for name, power in (("spread", "straightness"), ("wide", "straightness")):
+        if name in values:
+            changed[name] = values[name] * xp.exp(-values[power] * away)
+    if "variation" in values:
+        changed["variation"] = values["variation"] * xp.exp(-values["evenness"] / 2 * away)
+    return changed
+
+
+def expected_log_step(
+    log_typical: Any, follow: Any, log_before: Any, *, plain: bool, xp: Any = jnp
+) -> Any:
+    """The log of the step that is expected after another one.
+
+    It lies between a typical step and the one before: as a number where ``plain``, else in logs.
+    """
+    if not plain:
+        return (1 - follow) * log_typical + follow * log_before
+    return xp.log((1 - follow) * xp.exp(log_typical) + follow * xp.exp(log_before))
 
 
 def turn_heights(
@@ -100,10 +152,15 @@ def turn_heights(
 
 
 def step_heights(
-    kind: Any, values: Values, residual: Float[np.ndarray, "*any"]
+    kind: Any, values: Values, residual: Float[np.ndarray, "*any"], *, plain: bool
 ) -> Float[np.ndarray, "*any"]:
-    """``log_step`` of arrays, by one program."""
-    return np.asarray(_compiled(log_step, kind, _arrays(values), jnp.asarray(residual)))
+    """``log_step`` of arrays, without odd ones, by one program."""
+    height = _plain_step if plain else _geometric_step
+    return np.asarray(_compiled(height, kind, _arrays(values), jnp.asarray(residual)))
+
+
+_plain_step = partial(log_step, plain=True, odd=0.0)
+_geometric_step = partial(log_step, plain=False)
 
 
 @partial(jax.jit, static_argnums=(0, 1))

@@ -28,7 +28,10 @@ def with_candidates(group: Seen, recipe: Counting, moves: Turns, spread: Quadrat
     """
     count, kinds = len(group.turn), len(recipe.space.parts)
     later = shares(recipe.space, steps=moves.steps)
-    k, which = len(spread.turn), spread.set_of(group.frame + group.first, group.animal)
+    k, level, log_before = len(spread.turn), np.zeros(count), np.zeros(count)
+    if isinstance(moves, Steps):
+        level, log_before = moves.levels(group.step_before), np.log(group.step_before / group.pace)
+    which = spread.set_of(group.frame + group.first, group.animal, level)
     states = np.empty((0 if later else count, k), dtype=np.int32)
     possible = np.ones(states.shape, dtype=bool)
     decided = np.empty((count, kinds))
@@ -41,10 +44,8 @@ def with_candidates(group: Seen, recipe: Counting, moves: Turns, spread: Quadrat
         if not later:
             turns = np.column_stack([turns, spread.turns(group.turn_before[rows], which[rows])])
         if moves.steps:
-            pace = group.pace[rows]
-            before = np.log(group.step_before[rows] / pace)
-            more = pace[:, None] * spread.step_lengths(before, which[rows])
-            lengths = np.column_stack([lengths, more])
+            more = spread.step_lengths(log_before[rows], which[rows])
+            lengths = np.column_stack([lengths, group.pace[rows, None] * more])
         else:
             lengths = np.zeros_like(turns)
         values, allowed = _decided(group, seen, recipe, rows, turns, lengths, steps=moves.steps)

@@ -10,7 +10,7 @@ from shoal.errors import InputError
 from shoal.moves.empirical import EmpiricalMoves
 from shoal.moves.sampling import Sample, owners, paces_of
 from shoal.moves.seen import Seen, Window, check_frames, moves_in
-from shoal.moves.specification import Steps
+from shoal.moves.specification import Steps, log_follow
 from shoal.states import Custom, Interval, StateSpace
 from shoal.states.recipe import Counting
 from shoal.tracks import Tracks
@@ -76,10 +76,12 @@ def observed_steps(tracks: Any, *, bins: int = 60, minimum_step: float = 0.0) ->
     paces = Sample.joined([Sample.of(group) for group in groups]).paces(Steps())
     pace = np.concatenate([paces_of(owners(group), paces) for group in groups])
     found = Steps().resolved(step, before, pace)
-    typical, follow = float(found.typical.median), float(found.follow)
+    typical = float(found.typical.median)
     usual = np.log(typical) - found.log_reference
-    earlier = np.where(np.isfinite(before), np.log(before / pace), usual)
-    away = np.log(step / pace) - (1 - follow) * usual - follow * earlier
+    logs, earlier = np.log(step / pace), np.log(before / pace)
+    known = np.isfinite(earlier)
+    follow = log_follow(logs[known], earlier[known], usual)
+    away = logs - (1 - follow) * usual - follow * np.where(known, earlier, usual)
     _check_count(away.size)
     places, density = _smoothed(away, bins)
     return EmpiricalMoves(places, density, typical, follow)

@@ -82,6 +82,9 @@ def padded_rows(
     if given.which is not None:
         which = _padded(given.which, (0, more), mode="edge")
         filled = eqx.tree_at(lambda c: c.which, filled, which)
+    if given.lines is not None:
+        place = _padded(given.lines.place, (0, more), mode="edge")
+        filled = eqx.tree_at(lambda c: c.lines.place, filled, place)
     if given.log_step_before is not None:
         steps = _longer(np.asarray(given.log_step_before)[:rows], more)
         filled = eqx.tree_at(lambda c: c.log_step_before, filled, steps)
@@ -92,16 +95,16 @@ def padded_moves(moved: Moved) -> Moved:
     """Moves with some that count for nothing."""
     more = padded_length(moved.turn.size) - moved.turn.size
     count = np.ones(moved.turn.size) if moved.count is None else moved.count
-    steps = (
+    log_step, log_step_before, level = (
         None if part is None else _longer(part, more)
-        for part in (moved.log_step, moved.log_step_before)
+        for part in (moved.log_step, moved.log_step_before, moved.level)
     )
-    log_step, log_step_before = steps
     return Moved(
         _longer(moved.turn, more),
         log_step,
         _longer(moved.turn_before, more),
         log_step_before,
+        level,
         _padded(count, (0, more)),
     )
 

@@ -11,7 +11,12 @@ import scipy.sparse as sp
 from jaxtyping import Array, Bool, Float, Int
 
 import shoal.precision  # noqa: F401
-from shoal.moves.densities import log_step, log_turn
+from shoal.moves.densities import (
+    after_step,
+    expected_log_step,
+    log_step,
+    log_turn,
+)
 from shoal.moves.specification import Steps, Turns
 from shoal.passive import PassiveOperator
 from shoal.passive.family import LearnableDynamics
@@ -31,6 +36,8 @@ class Moved(eqx.Module):
         where steps are not chosen.
     turn_before, log_step_before
         Of the frame before; 0 and a typical step where there is none.
+    level
+        How long the step before was; see ``densities.level_of``. None where it does not matter.
     count
         How many moves each stands for; None for one.
     """
@@ -39,11 +46,45 @@ class Moved(eqx.Module):
     log_step: Float[Array, " n"] | None
     turn_before: Float[Array, " n"]
     log_step_before: Float[Array, " n"] | None
+    level: Float[Array, " n"] | None = None
     count: Float[Array, " n"] | None = None
 
     def summed(self, each: Float[Array, " n"]) -> Float[Array, ""]:
         """The sum over all moves of a number for each."""
         return jnp.sum(each) if self.count is None else jnp.vdot(self.count, each)
+
+
+class Lines(eqx.Module):
+    """Angles in parts so narrow that a turn leads along a line, from part to part.
+
+    Turns by the width of a part, and by multiples of it, are then all turns there are, and S is a
+    convolution along each line.
+
+    Attributes
+    ----------
+    states
+        The decided state of every part of every line; a turn by one part leads one place back.
+    place
+        Where on the lines each row is, counted line by line.
+    """
+
+    states: Int[Array, "lines parts"]
+    place: Int[Array, " rows"]
+
+    def apply(
+        self, log_chances: Float[Array, " parts"], there: Float[Array, " J"]
+    ) -> Float[Array, " rows"]:
+        """The mean over turns of an array over decided states, for each row."""
+        count = self.states.shape[1]
+        turns = jnp.fft.rfft(jax.nn.softmax(log_chances))
+        along = jnp.fft.irfft(jnp.fft.rfft(there[self.states], axis=1) * turns, n=count, axis=1)
+        return along.ravel()[self.place]
+
+    @property
+    def turns(self) -> Float[np.ndarray, " parts"]:
+        """By how much the parts of a line are away, in degrees."""
+        count = self.states.shape[1]
+        return 360.0 * np.fft.fftfreq(count)
 
 
 class Candidates(eqx.Module):
@@ -65,6 +106,11 @@ class Candidates(eqx.Module):
         spread.
     log_base
         Minus the log density they were spread by.
+    level
+        Of each set: how long a step its decisions have before them. See ``densities.level_of``.
+    log_usual
+        Of each set: the log of the step that its decisions usually have before them, over the pace
+        of the animal.
     persistence, log_typical, follow
         The passive moves they were spread by.
     turn_before, log_step_before
@@ -72,6 +118,8 @@ class Candidates(eqx.Module):
     apart
         Whether every decision needs weights of its own, since they depend on the move before in
         another way than candidates do.
+    lines
+        In the place of all these, where animals turn and rows lie on few lines.
     """
 
     states: Int[Array, "k rows"]
@@ -81,12 +129,15 @@ class Candidates(eqx.Module):
     turn: Float[Array, "k sets"]
     log_step: Float[Array, "k sets"] | None
     log_base: Float[Array, "k sets"]
+    level: Float[Array, " sets"]
+    log_usual: Float[Array, " sets"]
     persistence: Float[Array, ""]
     log_typical: Float[Array, ""]
     follow: Float[Array, ""]
     turn_before: Float[Array, " n"]
     log_step_before: Float[Array, " n"] | None
     apart: bool = eqx.field(static=True)
+    lines: Lines | None = None
 
     def of_rows(self, numbers: Float[Array, "*any sets"]) -> Float[Array, "*any #rows"]:
         """A number for every row, from one for every set."""
@@ -110,13 +161,19 @@ class PassiveMoves(PassiveOperator):
     def log_density(self, moved: Moved) -> Float[Array, " n"]:
         """The log density of moves: turns per degree, steps by their logarithm."""
         turn = moved.turn - self.values["persistence"] * moved.turn_before
-        density = self.log_turn(turn)
-        if isinstance(self.moves, Steps):
-            assert moved.log_step is not None and moved.log_step_before is not None
-            follow = self.values["follow"]
-            expected = (1 - follow) * self.log_typical + follow * moved.log_step_before
-            density = density + log_step(self.moves.step, self.values, moved.log_step - expected)
-        return density
+        if not isinstance(self.moves, Steps):
+            return self.log_turn(turn, self.values)
+        assert moved.log_step is not None and moved.log_step_before is not None
+        values = self.values if moved.level is None else after_step(self.values, moved.level)
+        residual = moved.log_step - self.expected_log_step(moved.log_step_before)
+        return self.log_turn(turn, values) + self.log_step(residual, values)
+
+    def expected_log_step(self, log_before: Float[Array, "*any"]) -> Float[Array, "*any"]:
+        """The log of the step that is expected after another, both over the animal's pace."""
+        assert isinstance(self.moves, Steps)
+        follow, plain = self.values["follow"], self.moves.plain
+        expected: Array = expected_log_step(self.log_typical, follow, log_before, plain=plain)
+        return expected
 
     @property
     def log_typical(self) -> Float[Array, ""]:
@@ -124,13 +181,27 @@ class PassiveMoves(PassiveOperator):
         assert isinstance(self.moves, Steps)
         return jnp.log(self.values["typical"]) - self.moves.log_reference
 
-    def log_turn(self, degrees: Float[Array, "*any"]) -> Float[Array, "*any"]:
+    def log_step(
+        self, residual: Float[Array, "*any"], values: dict[str, Any]
+    ) -> Float[Array, "*any"]:
+        """The log density of log steps, by how far they are from what is expected."""
+        assert isinstance(self.moves, Steps)
+        return log_step(self.moves.step, values, residual, plain=self.moves.plain)
+
+    def log_turn(
+        self, degrees: Float[Array, "*any"], values: dict[str, Any]
+    ) -> Float[Array, "*any"]:
         """The log density of turns, or where they are multiples the density of each one's arc."""
         if self.moves.every is None:
-            return log_turn(self.moves.turn, self.values, degrees)
+            return log_turn(self.moves.turn, values, degrees)
+        return self._log_arc(degrees, values, self.moves.every)
+
+    def _log_arc(
+        self, degrees: Float[Array, "*any"], values: dict[str, Any], width: float
+    ) -> Float[Array, "*any"]:
+        """The log of the mean density over an arc around each turn."""
         places, weights = np.polynomial.legendre.leggauss(ARC_POINTS)
-        within = degrees[..., None] + places * self.moves.every / 2
-        heights = log_turn(self.moves.turn, self.values, within)
+        heights = log_turn(self.moves.turn, values, degrees[..., None] + places * width / 2)
         return jax.scipy.special.logsumexp(heights, axis=-1, b=weights / 2)
 
     def log_density_alone(self, moved: Moved) -> Float[Array, " n"]:
@@ -162,29 +233,30 @@ class PassiveMoves(PassiveOperator):
         given = self.candidates
         assert given is not None
         turn, log_base, log_steps = given.turn, given.log_base, given.log_step
+        level, before = given.level, given.log_usual
         if given.apart:
             more = given.persistence - self.values["persistence"]
             turn, log_base = given.of_rows(turn) + more * given.turn_before, given.of_rows(log_base)
-            log_steps = None if log_steps is None else given.of_rows(log_steps)
-        log = self.log_turn(turn) + log_base
-        if isinstance(self.moves, Steps):
-            assert log_steps is not None and given.log_step_before is not None
-            follow, typical = self.values["follow"], self.log_typical
-            if given.apart:
-                before = given.log_step_before
-                expected = (1 - follow) * typical + follow * before
-                spread = (1 - given.follow) * given.log_typical + given.follow * before
-                residual = log_steps + spread - expected
-            else:
-                shift = given.log_typical - typical
-                residual = log_steps + (1 - follow) * shift
-            log = log + log_step(self.moves.step, self.values, residual)
+            if given.log_step_before is not None:
+                level, before = given.of_rows(level), given.log_step_before
+        if not isinstance(self.moves, Steps):
+            return jax.nn.softmax(self.log_turn(turn, self.values) + log_base, axis=0)
+        assert log_steps is not None
+        log_steps = given.of_rows(log_steps) if given.apart else log_steps
+        values, plain = after_step(self.values, level), self.moves.plain
+        spread = expected_log_step(given.log_typical, given.follow, before, plain=plain)
+        residual = log_steps + spread - self.expected_log_step(before)
+        log = self.log_turn(turn, values) + self.log_step(residual, values) + log_base
         return jax.nn.softmax(log, axis=0)
 
     def apply(self, values: Float[Array, "*grid"]) -> Float[Array, " n"]:
         """The mean over each decision's moves of an array over decided states: S x."""
         given, there = self.candidates, values.ravel()
         assert given is not None
+        if given.lines is not None:
+            turns = given.lines.turns
+            arcs = self._log_arc(jnp.asarray(turns), self.values, 360.0 / turns.size)
+            return given.lines.apply(arcs, there)
 
         def add(total: Array, one: tuple[Array, Array, Array | None]) -> tuple[Array, None]:
             states, weight, possible = one
@@ -202,6 +274,10 @@ class PassiveMoves(PassiveOperator):
     def adjoint(self, values: Float[Array, " n"]) -> Float[Array, "*grid"]:
         """Where mass at each decision goes passively: Sᵀ x."""
         assert self.candidates is not None
+        if self.candidates.lines is not None:
+            there = jnp.zeros(self.shape, values.dtype)
+            (mass,) = jax.linear_transpose(self.apply, there)(values)
+            return jnp.asarray(mass)
         if self.candidates.row is not None:
             none = jnp.zeros(self.candidates.states.shape[1], values.dtype)
             values = none.at[self.candidates.row].add(values)

@@ -9,7 +9,15 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from shoal.moves.densities import quantiles, step_heights, turn_heights
+from shoal.moves.densities import (
+    LEVEL,
+    LEVELS,
+    after_step,
+    expected_log_step,
+    quantiles,
+    step_heights,
+    turn_heights,
+)
 from shoal.moves.empirical import EmpiricalMoves
 from shoal.moves.padding import padded_moves
 from shoal.moves.passive import Moved, MoveFamily, PassiveMoves
@@ -31,8 +39,9 @@ GOLDEN = (np.sqrt(5) - 1) / 2
 PLASTIC = 1.32471795724474602596
 """The root of x³ = x + 1, whose powers spread points evenly over a square."""
 
-SETS = 16
-"""Sets of candidates. Decisions have different ones, so that their errors average out."""
+SETS, MORE_SETS = 16, 40
+"""Sets of candidates. Decisions have different ones, so that their errors average out. There are
+more where what animals do depends on the step before."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +56,10 @@ class Quadrature:
         Of each candidate of each set.
     log_base
         Minus the log density by which they were spread.
+    level
+        Of each set, in rising order: how long a step its decisions have before them.
+    log_usual
+        Of each set: the mean log of the step before, over the pace of the animal.
     persistence, log_typical, follow
         What is expected: so much of the turn before, and a step between the typical one and the
         one before.
@@ -55,9 +68,12 @@ class Quadrature:
     turn: Float[np.ndarray, "k sets"]
     log_step: Float[np.ndarray, "k sets"] | None
     log_base: Float[np.ndarray, "k sets"]
+    level: Float[np.ndarray, " sets"]
+    log_usual: Float[np.ndarray, " sets"]
     persistence: float
     log_typical: float
     follow: float
+    plain: bool
 
     @property
     def sets(self) -> int:
@@ -65,11 +81,18 @@ class Quadrature:
         return self.turn.shape[1]
 
     def set_of(
-        self, frame: Int[np.ndarray, " n"], animal: Int[np.ndarray, " n"]
+        self,
+        frame: Int[np.ndarray, " n"],
+        animal: Int[np.ndarray, " n"],
+        level: Float[np.ndarray, " n"],
     ) -> Int[np.ndarray, " n"]:
         """The set that an animal has in a frame: another one in each frame that follows."""
         place = np.mod(GOLDEN * frame + animal / PLASTIC, 1.0)
-        return (self.sets * place).astype(np.int32)
+        if self.level[0] == self.level[-1]:  # a step before changes nothing
+            return (self.sets * place).astype(np.int32)
+        first = np.searchsorted(self.level, level)
+        count = np.searchsorted(self.level, level, side="right") - first
+        return (first + count * place).astype(np.int32)
 
     def turns(
         self, before: Float[np.ndarray, " n"], which: Int[np.ndarray, " n"]
@@ -89,7 +112,9 @@ class Quadrature:
 
     def expected_log_step(self, log_before: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
         """The logarithm of the step that is expected after the steps before."""
-        return (1 - self.follow) * self.log_typical + self.follow * log_before
+        return np.asarray(
+            expected_log_step(self.log_typical, self.follow, log_before, plain=self.plain, xp=np)
+        )
 
 
 def fitted_moves(moves: Turns, moved: Moved, space: StateSpace) -> PassiveMoves:
@@ -115,22 +140,66 @@ def _numbers(family: MoveFamily, u: Float[Array, " k"]) -> dict[Any, Any]:
     return family.numbers(u)
 
 
-def quadrature(passive: PassiveMoves, sets: int) -> Quadrature:
-    """Candidates spread by passive moves, somewhat wider."""
+def quadrature(passive: PassiveMoves, sets: int, moved: Moved | None = None) -> Quadrature:
+    """Candidates spread by passive moves, somewhat wider.
+
+    Parameters
+    ----------
+    sets
+        How many sets of candidates, where the step before changes nothing.
+    moved
+        Many moves, by which sets are shared out where the step before matters.
+    """
     moves, found = passive.moves, passive.values
-    turn, base = _turns(moves, found, sets)
-    log_steps = None
-    if isinstance(moves, Steps):
-        log_steps, more = _log_steps(moves, found, sets)
-        base = base + more
+    parts, usual = {0: sets}, np.zeros(1)
+    if moved is not None and moved.level is not None and depends(moves):
+        assert moved.log_step_before is not None
+        parts, usual = _by_level(
+            np.asarray(moved.level).astype(int), np.asarray(moved.log_step_before)
+        )
+    turns, bases, steps = [], [], []
+    for level, count in parts.items():
+        values = after_step(found, level, np) if isinstance(moves, Steps) else found
+        turn, base = _turns(moves, values, count)
+        if isinstance(moves, Steps):
+            log_step, more = _log_steps(moves, values, count)
+            base = base + more
+            steps.append(log_step)
+        turns.append(turn)
+        bases.append(base)
     return Quadrature(
-        turn,
-        log_steps,
-        base,
+        np.concatenate(turns, axis=1),
+        np.concatenate(steps, axis=1) if steps else None,
+        np.concatenate(bases, axis=1),
+        np.repeat(np.array(list(parts), dtype=float), list(parts.values())),
+        np.repeat(usual, list(parts.values())),
         found["persistence"],
         float(passive.log_typical) if isinstance(moves, Steps) else 0.0,
         found.get("follow", 0.0),
+        getattr(moves, "plain", False),
     )
+
+
+def depends(moves: Turns) -> bool:
+    """Whether what animals do depends on the step before, besides that steps follow it."""
+    return isinstance(moves, Steps) and (moves.evenness != 0 or moves.straightness != 0)
+
+
+def _by_level(
+    level: Int[np.ndarray, " n"], log_before: Float[np.ndarray, " n"]
+) -> tuple[dict[int, int], Float[np.ndarray, " levels"]]:
+    """How many sets each level has, and the step that is usual before its decisions.
+
+    There is one set or more, and otherwise as many as there are decisions.
+    """
+    often = np.bincount(level + LEVELS, minlength=2 * LEVELS + 1)
+    total = np.bincount(level + LEVELS, log_before, minlength=2 * LEVELS + 1)
+    counts = np.ones(often.size, dtype=int)
+    while counts.sum() < MORE_SETS:
+        counts[np.argmax(often / counts)] += 1
+    levels = np.arange(-LEVELS, LEVELS + 1)
+    usual = np.where(often > 0, total / np.maximum(often, 1), LEVEL * levels)
+    return dict(zip(levels.tolist(), counts.tolist(), strict=True)), usual
 
 
 def _shifts(sets: int, power: int) -> Float[np.ndarray, " sets"]:
@@ -182,7 +251,7 @@ def turn_table(
     if moves.every is not None:
         turns = _multiples(float(moves.every))
         exact = PassiveMoves((1,), moves, found)
-        return turns, np.asarray(exact.log_turn(jnp.asarray(turns)))
+        return turns, np.asarray(exact.log_turn(jnp.asarray(turns), exact.values))
     return quantiles(*_turn_density(moves, found), np.linspace(0.0, 1.0, TABLE))
 
 
@@ -202,11 +271,11 @@ def _step_density(
     """The log density by which candidate log steps are spread, on a fine grid."""
     if isinstance(moves.step, EmpiricalMoves):
         grid = np.linspace(WIDER * moves.step.places[0], WIDER * moves.step.places[-1], 8001)
-        return step_heights(moves.step, found, grid / WIDER), grid
+        return step_heights(moves.step, found, grid / WIDER, plain=moves.plain), grid
     wider = found | {"variation": WIDER * found["variation"]}
     reach = 12 * max(wider["variation"], 0.3)
     grid = np.linspace(-reach, min(reach, 6.0), 8001)
-    return step_heights(moves.step, wider, grid), grid
+    return step_heights(moves.step, wider, grid, plain=moves.plain), grid
 
 
 def log_step_table(

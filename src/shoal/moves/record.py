@@ -10,10 +10,11 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from shoal.errors import InputError
+from shoal.moves.densities import LEVEL
 from shoal.moves.passive import Candidates, Moved
 from shoal.moves.quadrature import Quadrature
-from shoal.moves.sharing import EXACT, condensed
-from shoal.moves.specification import Turns
+from shoal.moves.sharing import EXACT, condensed, lines_of
+from shoal.moves.specification import Steps, Turns
 from shoal.states import Headings, Records, StateSpace, splitting
 from shoal.states.transitions import Pairs
 
@@ -112,8 +113,21 @@ class Decisions:
     @property
     def moved(self) -> Moved:
         """The moves, as passive moves see them."""
+        return self.moved_for(self.moves)
+
+    def moved_for(self, moves: Turns) -> Moved:
+        """The same, for passive moves that were learned from other tracks."""
         made = (self.turn, self.step, self.turn_before, self.step_before)
-        return moved_of(self.moves, *made, self.pace)
+        found = moved_of(self.moves, *made, self.pace)
+        if found.level is None:
+            return found
+        return replace(found, level=found.level + self._away(moves))
+
+    def _away(self, moves: Turns) -> float:
+        """How many levels these animals are above those from which passive moves were learned."""
+        if not (isinstance(moves, Steps) and isinstance(self.moves, Steps)):
+            return 0.0
+        return (self.moves.log_reference - moves.log_reference) / LEVEL
 
     @property
     def digest(self) -> Moved:
@@ -125,7 +139,7 @@ class Decisions:
         if self.moves.steps or not same or self.total <= EXACT:
             return self.moved
         turn, count = condensed(self.turn)
-        return Moved(jnp.asarray(turn), None, jnp.zeros(turn.size), None, jnp.asarray(count))
+        return Moved(jnp.asarray(turn), None, jnp.zeros(turn.size), None, None, jnp.asarray(count))
 
     @property
     def candidates(self) -> Candidates:
@@ -149,6 +163,8 @@ class Decisions:
             jnp.asarray(spread.turn),
             None if steps is None else jnp.asarray(steps),
             jnp.asarray(spread.log_base),
+            jnp.asarray(spread.level + self._away(moves)),
+            jnp.asarray(spread.log_usual),
             jnp.asarray(spread.persistence),
             jnp.asarray(spread.log_typical),
             jnp.asarray(spread.follow),
@@ -168,7 +184,13 @@ class Decisions:
         if alone or given.apart:
             return given, np.ones(self.total)
         if given.row is not None:
-            return replace(given, row=None), np.bincount(np.asarray(given.row)).astype(float)
+            rows = np.asarray(given.row)
+            _, first = np.unique(rows, return_index=True)
+            own = (self.perceived[first], self.turn_before[first])
+            lines = None  # turns by multiples are few, and lead to the middles of other parts
+            if self.moves.every is None:
+                lines = lines_of(self.space, *own, self.quadrature)
+            return replace(given, row=None, lines=lines), np.bincount(rows).astype(float)
         states, first, counts = np.unique(self.table, axis=0, return_index=True, return_counts=True)
         fewer = eqx.tree_at(
             lambda c: (c.states, c.turn_before),
@@ -256,11 +278,12 @@ def moved_of(
     pace: Float[np.ndarray, " n"],
 ) -> Moved:
     """Moves as passive moves see them: steps over the pace of the animal."""
-    if not moves.steps:
+    if not isinstance(moves, Steps):
         return Moved(jnp.asarray(turn), None, jnp.asarray(turn_before), None)
     return Moved(
         jnp.asarray(turn),
         jnp.asarray(np.log(step / pace)),
         jnp.asarray(turn_before),
         jnp.asarray(np.log(step_before / pace)),
+        jnp.asarray(moves.levels(step_before)) if moves.own_pace else None,
     )

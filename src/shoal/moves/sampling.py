@@ -191,9 +191,13 @@ def spread_by(moves: Turns, samples: Sequence[Sample], space: StateSpace) -> Spr
         moves = moves.resolved(step, before, pace)
         usual = float(np.exp(np.median(np.log(step / pace))))
     refuse_too_many(sample.total, moves, space)
-    passive = fitted_moves(moves, sample.moved(moves, usual, pace), space)
+    moved = sample.moved(moves, usual, pace)
+    passive = fitted_moves(moves, moved, space)
+    if isinstance(moves, Steps):
+        moves = replace(moves, follow=float(passive.values["follow"]))
+        passive = PassiveMoves(passive.shape, moves, passive.values)
     exact = moves.every is not None or shares(space, steps=moves.steps)
-    return Spread(passive, quadrature(passive, 1 if exact else SETS), usual, paces)
+    return Spread(passive, quadrature(passive, 1 if exact else SETS, moved), usual, paces)
 
 
 def refuse_too_many(count: int, moves: Turns, space: StateSpace, free: int | None = None) -> None:

@@ -7,14 +7,16 @@ equal parts. An angle counts as the middle of its part: bin edges are off by hal
 
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int
 
 from shoal.angles import difference
+from shoal.moves.passive import Lines
 from shoal.moves.quadrature import Quadrature
 from shoal.states import Circular, Folded, Interval, StateSpace
 
-EXACT = 1 << 15
+EXACT = 1 << 10
 """Decisions up to which every one has the candidates of its own angles."""
 
 PARTS = (4, 8, 16, 32)
@@ -53,14 +55,63 @@ def shared_rows(
     return _states(space, _middles(space, expected[first], parts), spread), number
 
 
+WORTH = 32
+"""Places on lines for each row, beyond which rows are looked up one by one."""
+
+
+def lines_of(
+    space: StateSpace,
+    perceived: Float[np.ndarray, "rows features"],
+    turn_before: Float[np.ndarray, " rows"],
+    spread: Quadrature,
+) -> Lines | None:
+    """Lines along which turns lead, and where on them rows are.
+
+    None where angles have different bins, or bins would have to be cut into too many parts.
+    """
+    kinds: Any = space.parts
+    parts, angles = _parts(space, spread), [n for n, part in enumerate(kinds) if part.turn]
+    circles = [_fine(space, n, parts) for n in angles]
+    first = circles[0]
+    assert first is not None
+    sizes = [first.size if n in angles else axis.size for n, axis in enumerate(space.axes)]
+    fine_enough = first.step <= NARROW * _typical(spread)
+    alike = all(circle is not None and circle.size == first.size for circle in circles)
+    if not (fine_enough and alike and np.prod(sizes, dtype=float) <= WORTH * len(perceived)):
+        return None
+    code = _codes(space, _after(space, perceived, spread.persistence * turn_before), parts)
+    place = np.stack(np.unravel_index(code, sizes))
+    along = place[angles[0]].copy()
+    place[angles] = (place[angles] - along) % first.size
+    place[angles[0]] = 0
+    start = np.indices([1 if n == angles[0] else size for n, size in enumerate(sizes)])
+    start = start.reshape(len(sizes), -1)
+    columns = []
+    for n, axis in enumerate(space.axes):
+        if n in angles:
+            fine = first.centres - _shift(space, n, first)
+            columns.append(fine[(start[n][:, None] + np.arange(first.size)) % first.size])
+        else:
+            columns.append(np.broadcast_to(axis.centres[start[n]][:, None], (start.shape[1], 1)))
+    states = located(space, list(np.broadcast_arrays(*columns)))
+    line = np.ravel_multi_index(
+        tuple(place), [1 if n == angles[0] else size for n, size in enumerate(sizes)]
+    )
+    return Lines(jnp.asarray(states), jnp.asarray(line * first.size + along))
+
+
 def _parts(space: StateSpace, spread: Quadrature) -> int:
     """Into how many parts bins are cut: these are narrow beside the turns of animals."""
     kinds: Any = space.parts
     angles: list[Any] = [axis for axis, k in zip(space.axes, kinds, strict=True) if k.turn]
     widest = max(360.0 / axis.bins for axis in angles)
-    typical = float(np.median(np.abs(spread.turn)))
-    fine = [parts for parts in PARTS if widest / parts <= NARROW * typical]
+    fine = [parts for parts in PARTS if widest / parts <= NARROW * _typical(spread)]
     return fine[0] if fine else PARTS[-1]
+
+
+def _typical(spread: Quadrature) -> float:
+    """How far candidates turn."""
+    return float(np.median(np.abs(spread.turn)))
 
 
 def _after(
@@ -124,6 +175,16 @@ def _numbers(
     space: StateSpace, values: Float[np.ndarray, "n features"], parts: int
 ) -> tuple[Int[np.ndarray, " n"], Int[np.ndarray, " rows"]]:
     """The number of the row of every decision, and a decision that has it."""
+    _, first, number = np.unique(
+        _codes(space, values, parts), return_index=True, return_inverse=True
+    )
+    return number.astype(np.int32), first
+
+
+def _codes(
+    space: StateSpace, values: Float[np.ndarray, "n features"], parts: int
+) -> Int[np.ndarray, " n"]:
+    """A number for every combination of parts of angles and bins of all else."""
     code = np.zeros(len(values), dtype=np.int64)
     for n, axis in enumerate(space.axes):
         fine = _fine(space, n, parts)
@@ -132,8 +193,7 @@ def _numbers(
         else:
             size, place = fine.size, fine.locate(values[:, n] + _shift(space, n, fine))
         code = code * size + place
-    _, first, number = np.unique(code, return_index=True, return_inverse=True)
-    return number.astype(np.int32), first
+    return code
 
 
 def _middles(

@@ -5,12 +5,13 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
 
 import numpy as np
+from jaxtyping import Float
 
 from shoal.errors import InputError
-from shoal.moves.densities import STEPS, TURNS
+from shoal.moves.densities import STEPS, TURNS, level_of
 from shoal.moves.empirical import EmpiricalMoves
 from shoal.passive.turn_coupled import SPREAD, WIDE, WIDE_SHARE
-from shoal.passive.unknown import ANGLE, CORRELATION, SHARE, Parameter, Unknown, parameter
+from shoal.passive.unknown import ANGLE, CORRELATION, POWER, SHARE, Parameter, Unknown, parameter
 
 PERSISTENCE = Unknown(1.0, 3.0)
 """Half of all guesses lie between −0.33 and 0.33."""
@@ -21,7 +22,16 @@ BIAS = Unknown(1.0, 1.2)
 VARIATION = Unknown(0.5, 3.0)
 """What is known of steps before tracks are seen."""
 
+FOLLOW = Unknown(0.7, 3.0)
+"""How much of a longer step is kept, before tracks are seen."""
+
+AFTER = Unknown(1.0, 2.0)
+"""Two times in three a power lies between −1 and 1."""
+
 OTHERS = ("still", "ahead")
+
+OPEN = {"typical": None, "follow": None, "pace": True}
+"""What is taken from the tracks where nobody said otherwise."""
 
 
 @dataclass(frozen=True)
@@ -130,10 +140,9 @@ class Turns:
         """Fields in which another specification differs; None stands for anything here."""
         names = [field.name for field in fields(self) if field.name != "candidates"]
         pairs = {name: (getattr(self, name), getattr(other, name)) for name in names}
-        open_ = {"typical": None, "follow": None, "pace": True}
         return [
             name for name, (one, two) in pairs.items()
-            if one != two and not (name in open_ and one is open_[name] and two is not False)
+            if one != two and not (name in OPEN and one is OPEN[name] and two is not False)
         ]  # fmt: skip
 
     def known(self, space: Any, values: dict[Any, float]) -> "Turns":
@@ -154,8 +163,8 @@ class Steps(Turns):
         The distribution of steps without preferences: ``"gamma"``, ``"log-normal"``, or as they
         were seen: ``shoal.observed_steps(tracks)``.
     typical
-        The geometric mean of steps after a typical one, in the unit of the tracks. By default
-        learned, around what the tracks show.
+        The step that is expected after one as long, in the unit of the tracks: the mean of gamma
+        steps, the median of log-normal ones. By default learned, around what the tracks show.
     variation
         The sd of a gamma step over its mean, or that of a log-normal step's logarithm.
     follow
@@ -163,7 +172,16 @@ class Steps(Turns):
         all. By default taken from the tracks once, before costs are learned.
     pace
         True: every animal has a typical step of its own, the geometric mean of its steps in the
-        tracks, and ``typical`` is that of all. False: all animals have the same typical step.
+        tracks, and ``typical`` is that of all. False, as fits of earlier versions have it: all
+        animals have the same typical step, a geometric mean; logarithms of steps follow those of
+        the steps before, and ``evenness`` and ``straightness`` are 0.
+    evenness
+        How much more even steps are after long steps: the squared ``variation`` falls with this
+        power of the step before, over a typical one of all animals. 0 for not at all, True to learn
+        it.
+    straightness
+        How much smaller turns are after long steps: ``spread`` falls with this power of the step
+        before, over a typical one of all animals. 0 for not at all, True to learn it.
     others
         How an animal sees the others when it decides: ``"still"``, where they are, or ``"ahead"``,
         where they will be if they go straight on.
@@ -180,6 +198,8 @@ class Steps(Turns):
     variation: Any = VARIATION
     follow: Any = None
     pace: Any = True
+    evenness: Any = True
+    straightness: Any = True
     others: Any = "still"
     steps: ClassVar[bool] = True
 
@@ -202,10 +222,15 @@ class Steps(Turns):
             )
         if self.every is not None:
             raise InputError("steps go in any direction: leave out every")
-        if self.follow is not None and not (
-            isinstance(self.follow, int | float | np.number) and -1 <= self.follow <= 1.5
+        if not (
+            self.follow is None
+            or isinstance(self.follow, Unknown)
+            or (isinstance(self.follow, int | float | np.number) and -1 <= self.follow <= 1.5)
         ):
             raise InputError(f"follow is a number, 0 for none and 1 for all; got {self.follow!r}")
+        for name, given in (("evenness", self.step), ("straightness", self.turn)):
+            able = self.own_pace and not isinstance(given, EmpiricalMoves)
+            object.__setattr__(self, name, _power(name, getattr(self, name), able=able))
 
     def parameters(self, space: Any = None) -> tuple[Parameter, ...]:
         """The numbers of the passive moves, known and unknown."""
@@ -217,8 +242,15 @@ class Steps(Turns):
             *super().parameters(space),
             parameter("typical step", "typical", self.typical),
             *variation,
-            Parameter("follow of steps", "follow", None, float(self.follow)),
+            Parameter("follow of steps", "follow", None, self.follow, SHARE),
+            Parameter("evenness of steps", "evenness", None, self.evenness, POWER),
+            Parameter("straightness of turns", "straightness", None, self.straightness, POWER),
         )
+
+    @property
+    def plain(self) -> bool:
+        """Whether steps follow the step before as numbers, not in logs."""
+        return self.own_pace and not isinstance(self.step, EmpiricalMoves)
 
     @property
     def own_pace(self) -> bool:
@@ -229,6 +261,10 @@ class Steps(Turns):
     def log_reference(self) -> float:
         """The log of the typical step of all animals, where each has its own; else 0."""
         return 0.0 if isinstance(self.pace, bool) else math.log(self.pace)
+
+    def levels(self, step_before: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
+        """How long steps before were, beside the typical one of all animals."""
+        return np.asarray(level_of(np.log(step_before) - self.log_reference, np))
 
     def resolved(self, step: Any, before: Any, pace: Any) -> "Steps":
         """With a prior around the steps that tracks show, beside each animal's own pace."""
@@ -252,9 +288,34 @@ class Steps(Turns):
             return replace(self, follow=follow, typical=typical)
         follow = self.follow
         if follow is None:
-            x, y = earlier[both] - middle, logs[both] - middle
-            follow = float(np.clip(x @ y / max(x @ x, 1e-300), 0.0, 0.98)) if both.any() else 0.0
+            follow = FOLLOW if self.plain else log_follow(logs[both], earlier[both], middle)
         typical = self.typical
         if typical is None:
             typical = Unknown(math.exp(middle), 3.0)
         return replace(self, follow=follow, typical=typical)
+
+
+def log_follow(
+    logs: Float[np.ndarray, " n"], earlier: Float[np.ndarray, " n"], middle: float
+) -> float:
+    """How much of a log step above the middle is kept in the next one."""
+    x, y = earlier - middle, logs - middle
+    square = float(x @ x)
+    return float(np.clip(float(x @ y) / square, 0.0, 0.98)) if square > 0 else 0.0
+
+
+def _power(name: str, given: Any, *, able: bool) -> Any:
+    """A power of the step before: a number, or what is known of it."""
+    if given is True or given == AFTER:
+        return AFTER if able else 0.0
+    if isinstance(given, Unknown):
+        number = able
+    else:
+        number = isinstance(given, int | float | np.number) and given is not False
+        number = number and -3 < given < 3 and (able or given == 0)
+    if not number:
+        raise InputError(
+            f"{name} is a number between −3 and 3, or True to learn it, where every animal has a "
+            f"pace and moves are not as they were seen; got {given!r}"
+        )
+    return given

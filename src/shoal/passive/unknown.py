@@ -11,8 +11,12 @@ from jaxtyping import Array, Float
 
 from shoal.errors import InputError
 
-POSITIVE, SHARE, CORRELATION, ANGLE = "positive", "share", "correlation", "angle"
-"""Kinds of parameters: above 0, between 0 and 1, between −1 and 1, or between −180 and 180."""
+POSITIVE, SHARE, CORRELATION, ANGLE, POWER = "positive", "share", "correlation", "angle", "power"
+"""Kinds of parameters: above 0, between 0 and 1, between −1 and 1, between −180 and 180, or between
+−3 and 3."""
+
+WIDEST = {CORRELATION: 1.0, ANGLE: 180.0, POWER: 3.0}
+"""How far parameters go from 0 on either side."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +30,8 @@ class Unknown:
     factor
         How far off it may be: two times in three the number lies within this factor of the guess.
         Of a share between 0 and 1 it is the odds that lie within this factor. Of a correlation ρ
-        median and factor are those of (1 + ρ) / (1 − ρ). Of an angle ρ is its share of 180°.
+        median and factor are those of (1 + ρ) / (1 − ρ). Of an angle ρ is its share of 180°, and of
+        a power its share of 3.
 
     Examples
     --------
@@ -72,10 +77,8 @@ class Parameter(NamedTuple):
         median, spread = self.given.median, math.log(self.given.factor)
         if self.kind == SHARE:
             return jax.nn.sigmoid(math.log(median / (1 - median)) + spread * u)
-        if self.kind == CORRELATION:
-            return jnp.tanh((math.log(median) + spread * u) / 2)
-        if self.kind == ANGLE:
-            return 180.0 * jnp.tanh((math.log(median) + spread * u) / 2)
+        if self.kind in WIDEST:
+            return WIDEST[self.kind] * jnp.tanh((math.log(median) + spread * u) / 2)
         return median * jnp.exp(spread * u)
 
     def coordinate(self, value: Any) -> Any:
@@ -84,10 +87,8 @@ class Parameter(NamedTuple):
         median, spread = self.given.median, math.log(self.given.factor)
         if self.kind == SHARE:
             return (np.log(value / (1 - value)) - math.log(median / (1 - median))) / spread
-        if self.kind == CORRELATION:
-            return (2 * np.arctanh(value) - math.log(median)) / spread
-        if self.kind == ANGLE:
-            return (2 * np.arctanh(value / 180.0) - math.log(median)) / spread
+        if self.kind in WIDEST:
+            return (2 * np.arctanh(value / WIDEST[self.kind]) - math.log(median)) / spread
         return np.log(value / median) / spread
 
 

@@ -160,7 +160,7 @@ def _note_turns(
             f"Successive turns go the same way, more than costs explain (correlation "
             f"{together:.2f}): animals that are turning go on turning, which these passive moves "
             f"do not know. Try {type(fit.model.passive).__name__}(persistence=True); on the "
-            "command line --persistence."
+            "command line --persistence learned."
         )
     else:
         every = numbers["thin_by"] = float(thinning_against_noise(together))

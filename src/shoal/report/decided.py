@@ -132,6 +132,10 @@ TURNS = {
 }
 
 
+NOTABLE = 0.05
+"""A power of the step before that is worth a word."""
+
+
 def passive_words(fit: DecisionFit) -> str:
     """What an animal would do without preferences."""
     moves: Any = fit.passive
@@ -146,7 +150,12 @@ def passive_words(fit: DecisionFit) -> str:
         return turns
     seen = isinstance(moves.step, EmpiricalMoves)
     steps = "steps as they were seen" if seen else f"{moves.step} steps"
-    return f"{turns}, and {steps} that follow the step before"
+    less = moves.straightness
+    smaller = ""
+    if isinstance(less, int | float) and abs(less) > NOTABLE:
+        kind = "smaller" if less > 0 else "larger"
+        smaller = f"; after a step twice as long turns are {abs(1 - 2.0**-less):.0%} {kind}"
+    return f"{turns}, and {steps} that follow the step before{smaller}"
 
 
 def _median_turn(spread: float) -> float:

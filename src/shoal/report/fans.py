@@ -46,6 +46,7 @@ class Fans:
     def contents(self, budget: int) -> dict[str, Any]:
         """For the page: the animals with most decisions, as many as the budget of bytes allows."""
         each = 2 * self.chance.shape[1] + 40
+        budget -= 8 * self.read.quadrature.turn.size
         counts = np.bincount(self.animal)
         kept = np.zeros(len(self.animal), dtype=bool)
         for animal in np.argsort(-counts, kind="stable"):

@@ -16,8 +16,16 @@ from jaxtyping import Array, Bool, Float, Int, Key
 from shoal.angles import difference
 from shoal.errors import InputError
 from shoal.moves import MoveFamily, Steps, Turns
-from shoal.moves.densities import log_step, log_turn
+from shoal.moves.densities import (
+    LEVELS,
+    after_step,
+    expected_log_step,
+    level_of,
+    log_step,
+    log_turn,
+)
 from shoal.moves.quadrature import GOLDEN, log_step_table, turn_table
+from shoal.passive.unknown import POWER
 from shoal.posterior import Fit
 from shoal.simulation.behaviour import Behaviour, Choice, View
 from shoal.simulation.following import perceived, sampled, state_number
@@ -37,12 +45,13 @@ class MoveNumbers:
 
     @classmethod
     def of(cls, moves: Turns, space: StateSpace) -> "MoveNumbers":
-        """From a specification with all its numbers."""
+        """From a specification with all its numbers; powers of the step before are 0 by default."""
         parameters = moves.parameters(space)
-        unknown = [part.name for part in parameters if part.unknown]
+        unknown = [part.name for part in parameters if part.unknown and part.kind != POWER]
         if unknown:
             raise InputError(f"to simulate, give numbers for {', '.join(unknown)}")
-        return cls(moves, {part.field: np.array([float(part.given)]) for part in parameters})  # type: ignore[arg-type]
+        numbers = {part.field: 0.0 if part.unknown else float(part.given) for part in parameters}  # type: ignore[arg-type]
+        return cls(moves, {name: np.array([number]) for name, number in numbers.items()})
 
     @classmethod
     def of_fit(cls, fit: Fit, draws: str) -> "MoveNumbers":
@@ -81,7 +90,8 @@ class FollowMoves(Behaviour):
     draw
         Which draw each group of a batch lives by.
     turn_places, turn_logs, step_places, step_logs
-        Candidates by their share of all, and their log densities.
+        Candidates by their share of all, and their log densities; a row for each level of the step
+        before.
     """
 
     space: StateSpace = eqx.field(static=True)
@@ -90,10 +100,10 @@ class FollowMoves(Behaviour):
     values: dict[str, Float[Array, " draws"]]
     log_z: Float[Array, "draws J"]
     draw: Int[Array, " groups"]
-    turn_places: Float[Array, " table"]
-    turn_logs: Float[Array, " table"]
-    step_places: Float[Array, " table"] | None
-    step_logs: Float[Array, " table"] | None
+    turn_places: Float[Array, "levels table"]
+    turn_logs: Float[Array, "levels table"]
+    step_places: Float[Array, "levels table"] | None
+    step_logs: Float[Array, "levels table"] | None
 
     @classmethod
     def of(
@@ -106,8 +116,7 @@ class FollowMoves(Behaviour):
     ) -> "FollowMoves":
         """From states, the passive moves of every draw, and −q."""
         moves, centre = numbers.moves, numbers.centre
-        turns = turn_table(moves, centre)
-        steps = log_step_table(moves, centre) if isinstance(moves, Steps) else (None, None)
+        turns, steps = _tables(moves, centre)
         count = len(log_z)
         values = {
             name: jnp.broadcast_to(jnp.asarray(value), (count,))
@@ -129,11 +138,18 @@ class FollowMoves(Behaviour):
         # a row for each animal: its numbers do not depend on how many others there are
         shift, other, pick = jax.random.uniform(key, (view.headings.shape[0], 3)).T
         values = {name: value[self.draw[group]] for name, value in self.values.items()}
-        turns, log_weight = self._turns(shift, view, values)
         lengths = None
         if isinstance(self.moves, Steps):
-            lengths, more = self._lengths(other, view, values)
+            usual, before = self._before(view, values)
+            beside = self.moves.log_reference - self._log_pace(view)
+            level = level_of(before - (usual if isinstance(self.moves.pace, bool) else beside))
+            own = after_step(values, level[:, None])
+            turns, log_weight = self._turns(shift, view, own, level)
+            expected = expected_log_step(usual, values["follow"], before, plain=self.moves.plain)
+            lengths, more = self._lengths(other, expected + self._log_pace(view), own, level)
             log_weight = log_weight + more
+        else:
+            turns, log_weight = self._turns(shift, view, values, jnp.zeros(shift.shape))
         now = perceived(self.space, view)
         states, possible = self._decided(view, now, turns, lengths)
         origin = state_number(self.space, now)
@@ -162,37 +178,51 @@ class FollowMoves(Behaviour):
         )
 
     def _turns(
-        self, shift: Float[Array, " n"], view: View, values: dict[str, Array]
+        self,
+        shift: Float[Array, " n"],
+        view: View,
+        values: dict[str, Array],
+        level: Float[Array, " n"],
     ) -> tuple[Float[Array, "n k"], Float[Array, "n k"]]:
         """Candidate turns, and their log passive weights."""
         expected = values["persistence"] * jnp.nan_to_num(view.turned)[:, None]
         if self.moves.every is not None:
             turns = jnp.broadcast_to(self.turn_places, (shift.size, self.turn_places.size))
             return turns, jnp.broadcast_to(self.turn_logs, turns.shape)
-        count = CANDIDATES
-        share = (jnp.arange(count) + shift[:, None]) / count
-        grid = jnp.linspace(0.0, 1.0, self.turn_places.size)
-        away = jnp.interp(share, grid, self.turn_places)
-        spread = jnp.interp(share, grid, self.turn_logs)
+        share = (jnp.arange(CANDIDATES) + shift[:, None]) / CANDIDATES
+        away, spread = _looked_up((self.turn_places, self.turn_logs), level, share)
         return expected + away, log_turn(self.moves.turn, values, away) - spread
 
     def _lengths(
-        self, shift: Float[Array, " n"], view: View, values: dict[str, Array]
+        self,
+        shift: Float[Array, " n"],
+        expected: Float[Array, " n"],
+        values: dict[str, Array],
+        level: Float[Array, " n"],
     ) -> tuple[Float[Array, "n k"], Float[Array, "n k"]]:
         """Candidate steps, and their log passive weights."""
         assert isinstance(self.moves, Steps)
         assert self.step_places is not None and self.step_logs is not None
         share = jnp.mod(GOLDEN * jnp.arange(CANDIDATES) + shift[:, None], 1.0)
-        grid = jnp.linspace(0.0, 1.0, self.step_places.size)
-        away = jnp.interp(share, grid, self.step_places)
-        spread = jnp.interp(share, grid, self.step_logs)
-        usual = jnp.log(values["typical"])
-        if not isinstance(self.moves.pace, bool):  # a fit whose animals differ
-            usual = usual + jnp.log(jnp.maximum(view.pace, 1e-300)) - self.moves.log_reference
-        before = jnp.where(view.lengths > 0, jnp.log(jnp.maximum(view.lengths, 1e-300)), usual)
-        expected = (1 - values["follow"]) * usual + values["follow"] * before
-        lengths = jnp.exp(expected[:, None] + away)
-        return lengths, log_step(self.moves.step, values, away) - spread
+        away, spread = _looked_up((self.step_places, self.step_logs), level, share)
+        likely = log_step(self.moves.step, values, away, plain=self.moves.plain, odd=0.0)
+        return jnp.exp(expected[:, None] + away), likely - spread
+
+    def _log_pace(self, view: View) -> Float[Array, " n"]:
+        """The log of every animal's pace; of animals without one, 0."""
+        assert isinstance(self.moves, Steps)
+        if isinstance(self.moves.pace, bool):
+            return jnp.zeros(view.pace.shape)
+        return jnp.log(jnp.maximum(view.pace, 1e-300))
+
+    def _before(
+        self, view: View, values: dict[str, Array]
+    ) -> tuple[Float[Array, ""], Float[Array, " n"]]:
+        """The logs of a typical step and of the step before, over the pace of the animal."""
+        assert isinstance(self.moves, Steps)
+        usual = jnp.log(values["typical"]) - self.moves.log_reference
+        moved = jnp.log(jnp.maximum(view.lengths, 1e-300)) - self._log_pace(view)
+        return usual, jnp.where(view.lengths > 0, moved, usual)
 
     def _decided(
         self,
@@ -233,6 +263,33 @@ class FollowMoves(Behaviour):
         return eqx.tree_at(
             lambda v: v.positions, view, view.positions + view.lengths[:, None] * way
         )
+
+
+def _tables(moves: Turns, centre: dict[str, float]) -> tuple[Any, Any]:
+    """Candidate turns and steps, and their log densities, at every level of the step before."""
+    if not isinstance(moves, Steps):
+        return [part[None] for part in turn_table(moves, centre)], (None, None)
+    levels = [after_step(centre, level, np) for level in range(-LEVELS, LEVELS + 1)]
+    tables = [[table(moves, own) for own in levels] for table in (turn_table, log_step_table)]
+    turns, steps = ([np.stack(part) for part in zip(*table, strict=True)] for table in tables)
+    return turns, steps
+
+
+def _looked_up(
+    tables: tuple[Float[Array, "levels table"], Float[Array, "levels table"]],
+    level: Float[Array, " n"],
+    share: Float[Array, "n k"],
+) -> tuple[Float[Array, "n k"], Float[Array, "n k"]]:
+    """Candidates by their share of all, and their log densities."""
+    rows, length = tables[0].shape
+    row = (level + rows // 2).astype(int)[:, None]
+    place = share * (length - 1)
+    left = jnp.clip(place.astype(int), 0, length - 2)
+    part = place - left
+    away, log_density = (
+        (1 - part) * table[row, left] + part * table[row, left + 1] for table in tables
+    )
+    return away, log_density
 
 
 def _clipped(axis: Any, value: Any) -> Any:

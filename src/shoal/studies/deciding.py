@@ -34,6 +34,9 @@ FEWEST = 400
 LEARNED_FROM, SCORED_ON = 4000, 4000
 """Decisions of a quick fit, by which choices are made."""
 
+FEW = 50_000
+"""Turns that may each have candidates of their own."""
+
 JUDGED = 6000
 """Decisions by which candidates are judged; of more, so many drawn at random."""
 
@@ -79,8 +82,8 @@ class Chooser:
         How headings are taken: the options of ``shoal.decisions``.
     fitted
         A fit of decisions; its diagnostics decide.
-    every, candidates, others
-        0, 0 and ``auto`` where they are left to the tracks.
+    every, candidates, others, persistence
+        0, 0, ``auto`` and ``auto`` where they are left to the tracks.
     """
 
     tracks: Any
@@ -90,6 +93,7 @@ class Chooser:
     every: int
     candidates: int
     others: str
+    persistence: str
     report: Report
     tried: dict[Any, tuple[Fit, DecisionScore] | None] = field(default_factory=dict)
 
@@ -100,6 +104,8 @@ class Chooser:
             choice = self._thinned(choice)
         if isinstance(moves, Steps) and self.others == "auto":
             choice = self._seen(choice)
+        if self.persistence == "auto":
+            choice = self._persisting(choice)
         if self.every and self.candidates:
             return choice
         return self._settled(choice)
@@ -164,6 +170,31 @@ class Chooser:
         moves = replace(choice.moves, others=best)
         told = choice.sentences | {"others": sentence}
         return replace(choice, moves=moves, sentences=told, scores=found)
+
+    def _persisting(self, choice: DecisionChoice) -> DecisionChoice:
+        """Turns that go on as they were, where costs do not explain that they do.
+
+        Each decision then has candidates of its own: of many turns this is left to the user.
+        """
+        pilot = self._pilot(choice.every, choice.moves)
+        steps = choice.moves.steps
+        if pilot is None or choice.moves.every is not None or not (steps or self._few(choice)):
+            return choice
+        together = float(pilot[0].facts["turn_correlation"])
+        more = self._pilot(choice.every, moves := replace(choice.moves, persistence=True))
+        if not together > CORRELATED or more is None or more[1].bits <= pilot[1].bits:
+            return choice
+        sentence = (
+            f"learned: successive turns go the same way, more than costs explain (correlation "
+            f"{together:.2f}); {more[1].bits - pilot[1].bits:.3f} bits better per held-out decision"
+        )
+        told = choice.sentences | {"persistence": sentence}
+        return replace(choice, moves=moves, sentences=told)
+
+    def _few(self, choice: DecisionChoice) -> bool:
+        """Whether there are so few decisions that each can have candidates of its own."""
+        fixes = sum(len(part.positions) * len(part.members) for part in self.tracks)
+        return bool(fixes / choice.every <= FEW)
 
     def _pilot(self, every: int, moves: Turns) -> tuple[Fit, DecisionScore] | None:
         """What a quick fit finds, once."""
@@ -249,7 +280,7 @@ def moves_for(
     *,
     others: str = "auto",
     candidates: int = 0,
-    persistence: bool = False,
+    persistence: str = "auto",
 ) -> tuple[Turns, dict[str, str]]:
     """What animals choose, and why where that is left to the tracks.
 

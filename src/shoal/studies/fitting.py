@@ -35,7 +35,7 @@ from shoal.studies.deciding import Chooser, DecisionChoice, moves_for
 from shoal.studies.reading import Reading, ReadingSettings
 from shoal.studies.repeating import command_line
 from shoal.studies.settings import toml_of
-from shoal.studies.vocabulary import READ_AS
+from shoal.studies.vocabulary import PERSISTENCES, READ_AS
 from shoal.studies.words import arena_of_words, basis_of, passive_of, words_of_moves
 from shoal.tracks.readers import OpenTracks
 
@@ -52,7 +52,7 @@ class FitSettings(ReadingSettings):
     moves: str = "auto"
     others: str = "auto"
     candidates: int = 0  # 0: as many as the costs need
-    persistence: bool = False
+    persistence: str = "auto"
     # model
     passive: str = "auto"
     basis: str = "smooth"
@@ -72,6 +72,10 @@ class FitSettings(ReadingSettings):
             raise InputError(f"--as is one of {', '.join(READ_AS)}; got {self.as_!r}")
         if self.candidates and self.candidates < 8:
             raise InputError(f"--candidates is 8 or more, or 0 for auto; got {self.candidates}")
+        if self.persistence not in PERSISTENCES:
+            raise InputError(
+                f"--persistence is one of {', '.join(PERSISTENCES)}; got {self.persistence!r}"
+            )
         states, moves = self._about_states(), self._about_moves()
         if self.as_ == "decisions" and states:
             raise InputError(
@@ -109,7 +113,7 @@ class FitSettings(ReadingSettings):
             f"--moves {self.moves}": self.moves != "auto",
             f"--others {self.others}": self.others != "auto",
             f"--candidates {self.candidates}": self.candidates != 0,
-            "--persistence": self.persistence,
+            f"--persistence {self.persistence}": self.persistence != "auto",
         }
         return next((words for words, there in said.items() if there), "")
 
@@ -175,7 +179,7 @@ class FitRun(Reading):
         with reporting(self.progress) as report:
             return Chooser(
                 self._whole, self._space_of, s.headings, self._quickly, s.every, s.candidates,
-                s.others, report,
+                s.others, s.persistence, report,
             ).choose(moves, told)  # fmt: skip
 
     def _angle_bins(self, features: int) -> int:

@@ -48,6 +48,11 @@ MOVES = {
     "turns": "a choice of heading; turns:normals, turns:von-mises",
     "steps": "a choice of heading and length; steps:log-normal",
 }
+PERSISTENCES = {
+    "auto": "learned where a quick fit shows that turns go on as they were",
+    "learned": "how much of a turn is repeated in the next is learned",
+    "none": "a turn says nothing about the next",
+}
 OTHERS = {
     "auto": "what scores better on held-out decisions",
     "still": "others as they are",

@@ -31,7 +31,7 @@ from shoal.studies.vocabulary import FEATURES
 from shoal.tracks import Arena, Circle, Periodic, Rectangle, Tracks
 from shoal.tracks.arena import misfit
 
-DEFAULT_BINS = 12
+DEFAULT_BINS = 18
 NEAREST, FARTHEST = 0.02, 0.99
 """Shares of values below the first edge after 0, and below the last edge."""
 
@@ -149,13 +149,13 @@ def _values(feature: Feature, scenes: Sequence[Scene]) -> Float[np.ndarray, " n"
 
 
 def round_edges(values: Float[np.ndarray, " n"]) -> tuple[float, ...]:
-    """Twelve bins or fewer between round numbers, narrow where values are small.
+    """Eighteen bins or fewer between round numbers, narrow where values are small.
 
     Each bin is wider than the one before by about the same factor, from the smallest values that
     are common to the largest.
 
-    >>> round_edges(np.arange(1.0, 101.0))
-    (0.0, 3.0, 4.0, 6.0, 8.0, 10.0, 15.0, 20.0, 30.0, 40.0, 50.0, 80.0, 100.0)
+    >>> round_edges(np.arange(1.0, 101.0))[:6]
+    (0.0, 3.0, 4.0, 5.0, 6.0, 8.0)
     """
     low, high = np.quantile(values[values > 0], [NEAREST, FARTHEST])
     top = round_up(float(high))
@@ -315,15 +315,17 @@ def passive_of(words: str, space: StateSpace) -> Any:
     return paper_walk(space, given[0], start)
 
 
-def moves_of(words: str, others: str, candidates: int, persistence: bool) -> Turns:
+def moves_of(words: str, others: str, candidates: int, persistence: str) -> Turns:
     """Moves such as ``turns``, ``turns:normals``, ``steps`` or ``steps:normals:log-normal``.
 
     Parameters
     ----------
     others
         ``still``, ``ahead`` or ``auto``, of steps alone.
-    candidates, persistence
+    candidates
         As of ``shoal.Turns``.
+    persistence
+        ``learned``; ``none`` and ``auto`` are none.
     """
     kind, *shapes = words.split(":")
     if kind not in ("turns", "steps"):
@@ -333,7 +335,10 @@ def moves_of(words: str, others: str, candidates: int, persistence: bool) -> Tur
         )
     if others not in ("auto", *OTHERS):
         raise InputError(f"--others is auto, {' or '.join(OTHERS)}; got {others!r}")
-    given: dict[str, Any] = {"candidates": candidates, "persistence": persistence or 0.0}
+    given: dict[str, Any] = {
+        "candidates": candidates,
+        "persistence": True if persistence == "learned" else 0.0,
+    }
     for shape in shapes:
         name = "turn" if shape in TURNS else "step" if shape in STEPS and kind == "steps" else ""
         known = (*TURNS, *(STEPS if kind == "steps" else ()))
@@ -354,7 +359,7 @@ def words_of_moves(moves: Turns) -> dict[str, Any]:
         "moves": ":".join(["steps" if moves.steps else "turns", *shapes]),
         "others": getattr(moves, "others", "auto"),
         "candidates": int(moves.candidates),
-        "persistence": moves.persistence != 0,
+        "persistence": "learned" if moves.persistence != 0 else "none",
     }
 
 
