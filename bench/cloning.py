@@ -25,23 +25,23 @@ def cloned(seen: Any, held: Any, seed: int = 1) -> np.ndarray:
     The last fifth of every group's decisions to learn from says when to stop.
     """
     train, check = seen.split_time(0.8)
-    u = most_probable(AloneFamily.of(seen.moves, seen.space, seen.candidates), seen.moved)
+    u = most_probable(AloneFamily.of(seen.moves, seen.places, seen.candidates), seen.moved)
     centre, scale = _ruler(train)
 
     def batch_of(part: Any) -> tuple[Any, ...]:
         weights = np.log(np.maximum(passive_weights(part, u), 1e-300)).astype(np.float32)
-        states = np.column_stack([part.records.destination, part.states])
+        states = np.column_stack([part.ends, part.states])
         perceived = ((_features(part.space, part.perceived) - centre) / scale).astype(np.float32)
         return states, perceived, weights
 
     values = np.stack(
         [
             grid.ravel()
-            for grid in np.meshgrid(*(a.centres for a in seen.space.axes), indexing="ij")
+            for grid in np.meshgrid(*(a.centres for a in seen.places.axes), indexing="ij")
         ],
         axis=1,
     )
-    table = jnp.asarray((_features(seen.space, values) - centre) / scale, dtype=jnp.float32)
+    table = jnp.asarray((_features(seen.places, values) - centre) / scale, dtype=jnp.float32)
 
     def logs(weights: Any, states: Any, perceived: Any, log_weights: Any) -> Any:
         around = jnp.broadcast_to(perceived[:, None], (*states.shape, perceived.shape[1]))
@@ -81,7 +81,7 @@ def cloned(seen: Any, held: Any, seed: int = 1) -> np.ndarray:
         best, kept, waited = (now, weights, 0) if now > best else (best, kept, waited + 1)
         if waited >= PATIENCE:
             break
-    family = MoveFamily.of(held.moves, held.space, held.candidates_for(seen.moves))
+    family = MoveFamily.of(held.moves, held.places, held.candidates_for(seen.moves))
     passive = np.asarray(family.at(jnp.asarray(u)).log_density(held.moved))
     return passive + mean(kept, batch_of(held))
 

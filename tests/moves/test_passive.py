@@ -49,7 +49,7 @@ def bound(name):
         found = shoal.decisions(
             shoal.Tracks.from_arrays(places, heading=angle), space, moves, tracker_headings=True
         )
-    family = MoveFamily.of(found.moves, space, found.candidates)
+    family = MoveFamily.of(found.moves, found.places, found.candidates)
     return found, family.at(jnp.asarray(0.3 * np.ones(family.count)))
 
 
@@ -58,7 +58,7 @@ def test_applying_it_and_its_transpose_are_the_matrix(name):
     found, passive = bound(name)
     matrix = passive.matrix().toarray()
     rng = np.random.default_rng(0)
-    x, y = rng.normal(size=found.space.shape), rng.normal(size=found.total)
+    x, y = rng.normal(size=found.places.shape), rng.normal(size=found.total)
     np.testing.assert_allclose(passive.apply(jnp.asarray(x)), matrix @ x.ravel(), atol=1e-12)
     back = np.asarray(passive.adjoint(jnp.asarray(y)))
     np.testing.assert_allclose(back.ravel(), y @ matrix, atol=1e-12)
@@ -83,7 +83,7 @@ def test_turns_lead_into_each_bin_as_often_as_their_distribution_says(spread):
 
 def test_candidates_of_steps_have_the_moments_of_passive_steps():
     found, _ = bound("steps")
-    family = MoveFamily.of(found.moves, STEPS_SPACE, found.candidates)
+    family = MoveFamily.of(found.moves, found.places, found.candidates)
     passive = family.at(jnp.asarray(most_probable(family, found.moved)))
     weights = np.asarray(passive.weights).T
     values = {name: float(value) for name, value in passive.values.items()}
@@ -106,16 +106,16 @@ def test_candidates_of_steps_have_the_moments_of_passive_steps():
 
 def test_rows_in_the_order_of_their_sets_say_the_same_as_a_loop_over_decisions():
     found, _ = bound("steps")
-    family = MoveFamily.of(found.moves, STEPS_SPACE, found.candidates)
+    family = MoveFamily.of(found.moves, found.places, found.candidates)
     spread = most_probable(family, found.moved)
     typical = np.array([name == "typical step" for name in family.names])
     u = jnp.asarray(spread + np.where(typical, 0.0, 0.3))
     assert len(np.unique(found.which)) > 20
     ordered, counts = sorted_rows(*found.rows())
     assert ordered.which is None and counts.sum() == found.total
-    there = np.exp(np.random.default_rng(1).normal(size=STEPS_SPACE.size))
-    passive = MoveFamily.of(found.moves, STEPS_SPACE, ordered).at(u)
-    logs = np.log(np.asarray(passive.apply(jnp.asarray(there).reshape(STEPS_SPACE.shape))))
+    there = np.exp(np.random.default_rng(1).normal(size=found.places.size))
+    passive = MoveFamily.of(found.moves, found.places, ordered).at(u)
+    logs = np.log(np.asarray(passive.apply(jnp.asarray(there).reshape(found.places.shape))))
     total = 0.0
     for row in range(found.total):
         one = slice(row, row + 1)

@@ -54,8 +54,8 @@ def herd():
     angle, far, _ = np.meshgrid(*[axis.centres for axis in space.axes], indexing="ij")
     wants = 1.0 * (1 - np.cos(np.deg2rad(angle))) + 6.0 * (far - 0.8) ** 2
     tracks = shoal.simulate(
-        wants, space=space, passive=STEPS, start=shoal.Release(5, (0.0, 0.0), 1.0), steps=250,
-        speed=0.1, seed=1,
+        wants, space=space, passive=STEPS, start=shoal.Release(5, (0.0, 0.0), 1.0), steps=700,
+        speed=0.1, seed=3,
     )  # fmt: skip
     return tracks, space
 
@@ -73,7 +73,8 @@ def test_a_group_that_aligns_and_keeps_its_distance_is_said_to(fit):
     align = said["align", "to"]
     low, high = align.interval
     assert align.claim == "turn to align with their neighbours"
-    assert low < 1.0 < high and 0 < low < align.estimate and align.probability > 0.99
+    truth = np.mean(1 - np.cos(np.deg2rad([60, 90, 120]))) - (2 - 2 * np.cos(np.deg2rad(30))) / 3
+    assert 0 < low < truth < high and align.probability > 0.99
     near, far = said["distance", "away"].claim, said["distance", "towards"].claim
     edge = float(near.split("nearer than ")[1].split()[0])
     beyond = float(far.split("farther than ")[1].split()[0])
@@ -250,9 +251,9 @@ def test_chances_of_replayed_moves_are_the_plain_sums_over_candidates(fit):
             height += 0.001 * stats.cauchy.pdf(np.log(step / mean))
             weights.append(turn * height * np.exp(spread.log_base[k, which]))
         passive = np.array(weights) / np.sum(weights)
-        np.testing.assert_allclose(fans.passive[row], passive, rtol=5e-3)  # steps before by levels
-        wanted = passive * np.exp(-q[read.states[row]])
-        np.testing.assert_allclose(fans.chance[row], wanted / wanted.sum(), rtol=5e-3)
+        np.testing.assert_allclose(fans.passive[row], passive, rtol=1e-2)  # steps before by levels
+        wanted = passive * np.exp(-read.on_places(q)[read.states[row]])
+        np.testing.assert_allclose(fans.chance[row], wanted / wanted.sum(), rtol=1e-2)
     np.testing.assert_allclose(chances(fit, read)[0].sum(axis=1), 1.0)
     places = tracks.positions
     for row in (0, 20):  # the move that was made leads to the next place

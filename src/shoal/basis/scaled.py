@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from shoal.basis.operator import BasisOperator
-from shoal.linear import DenseMap, LinearMap
+from shoal.linear import ChainedMap, DenseMap, LinearMap
 
 
 class ScaledBasis(eqx.Module):
@@ -67,6 +67,11 @@ class ThroughBasis(ScaledBasis):
         """From the basis of v, and N (states × states)."""
         columns = jnp.asarray(matrix @ np.asarray(inner.map.dense()))
         return cls(DenseMap(inner.map.in_shape, inner.map.out_shape, columns), inner)
+
+    @classmethod
+    def then(cls, inner: ScaledBasis, maps: list[LinearMap]) -> "ThroughBasis":
+        """From the basis of v, and maps that lead from v to q."""
+        return cls(ChainedMap.of(inner.map, *maps), inner)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from shoal.moves.specification import OPEN
 SAME = 1e-3
 """How far two readings of one turn may differ, in degrees; and of one step, relatively."""
 
-READ = ("others", "every")
+READ = ("others", "every", "between")
 """What decides how moves are read, and not how likely they are without preferences."""
 
 

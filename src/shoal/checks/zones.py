@@ -92,8 +92,8 @@ def zones(seen: Decisions) -> Terms:
 def passive_weights(some: Decisions, u: Any = None) -> Float[np.ndarray, "n k"]:
     """The passive chance of every candidate, by the passive moves that describe all moves best."""
     if u is None:
-        u = most_probable(AloneFamily.of(some.moves, some.space, some.candidates), some.moved)
-    family = MoveFamily.of(some.moves, some.space, some.candidates)
+        u = most_probable(AloneFamily.of(some.moves, some.places, some.candidates), some.moved)
+    family = MoveFamily.of(some.moves, some.places, some.candidates)
     weights = np.asarray(family.at(jnp.asarray(u)).weights).T
     return np.broadcast_to(weights, some.states.shape)
 
@@ -105,7 +105,8 @@ def most_likely(
 
     A conditional logit by Newton's method: it is concave, and each step is halved until it climbs.
     """
-    there, ends = columns[some.states], columns[some.records.destination]
+    columns = some.on_places(columns.T).T
+    there, ends = columns[some.states], columns[some.ends]
     with np.errstate(divide="ignore"):
         log_weights = np.log(weights)
     strength = np.zeros(columns.shape[1])

@@ -83,3 +83,39 @@ class PerAxisMap(LinearMap):
     def squared(self) -> "PerAxisMap":
         """The entries squared, still one matrix per axis."""
         return PerAxisMap.of(*(matrix**2 for matrix in self.matrices))
+
+
+class AlongAxis(LinearMap):
+    """A matrix along one axis; nothing is done to the others."""
+
+    matrix: Float[Array, "_ _"]
+    axis: int = eqx.field(static=True)
+
+    def apply(self, x: Float[Array, "*source"]) -> Float[Array, "*target"]:
+        """A x, for every place on the other axes."""
+        return jnp.moveaxis(jnp.tensordot(self.matrix, x, axes=(1, self.axis)), 0, self.axis)
+
+    def squared(self) -> "AlongAxis":
+        """The entries squared."""
+        return AlongAxis(self.in_shape, self.out_shape, self.matrix**2, self.axis)
+
+
+class ChainedMap(LinearMap):
+    """One map after the other."""
+
+    maps: tuple[LinearMap, ...]
+
+    @classmethod
+    def of(cls, *maps: LinearMap) -> "ChainedMap":
+        """From maps in the order in which they are applied."""
+        return cls(maps[0].in_shape, maps[-1].out_shape, maps)
+
+    def apply(self, x: Float[Array, "*source"]) -> Float[Array, "*target"]:
+        """… A₂ A₁ x."""
+        for part in self.maps:
+            x = part.apply(x)
+        return x
+
+    def squared(self) -> DenseMap:
+        """The entries squared."""
+        return DenseMap(self.in_shape, self.out_shape, self.dense() ** 2)

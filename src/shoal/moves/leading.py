@@ -7,8 +7,8 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from shoal.angles import difference
-from shoal.moves.quadrature import Quadrature
 from shoal.moves.record import Decisions
+from shoal.moves.sampling import Spread
 from shoal.moves.seen import Seen
 from shoal.moves.sharing import located, shares
 from shoal.moves.specification import Steps, Turns
@@ -21,11 +21,13 @@ BLOCK = 1 << 20
 """Candidate moves that are looked at together."""
 
 
-def with_candidates(group: Seen, recipe: Counting, moves: Turns, spread: Quadrature) -> Decisions:
+def with_candidates(group: Seen, recipe: Counting, found: Spread) -> Decisions:
     """The decisions of one group, each with what its candidates lead to.
 
     Where that follows from what was perceived, there is no table yet: see ``sharing.py``.
     """
+    moves, spread, grid = found.moves, found.quadrature, found.grid
+    leads = recipe.space if grid is None else grid.space
     count, kinds = len(group.turn), len(recipe.space.parts)
     later = shares(recipe.space, steps=moves.steps)
     k, level, log_before = len(spread.turn), np.zeros(count), np.zeros(count)
@@ -49,11 +51,11 @@ def with_candidates(group: Seen, recipe: Counting, moves: Turns, spread: Quadrat
         else:
             lengths = np.zeros_like(turns)
         values, allowed = _decided(group, seen, recipe, rows, turns, lengths, steps=moves.steps)
-        where = located(recipe.space, list(np.moveaxis(values, 2, 0)))
-        decided[rows], end[rows] = values[:, 0], where[:, 0]
+        decided[rows], end[rows] = values[:, 0], located(recipe.space, list(values[:, 0].T))
         if not later:
-            states[rows] = np.maximum(where[:, 1:], 0)
-            possible[rows] = (where[:, 1:] >= 0) & allowed[:, 1:]
+            where = located(leads, list(np.moveaxis(values[:, 1:], 2, 0)))
+            states[rows] = np.maximum(where, 0)
+            possible[rows] = (where >= 0) & allowed[:, 1:]
     fine = end >= 0 if later else (end >= 0) & possible.any(axis=1)
     dropped = group.dropped | {"decided state undefined": int((~fine).sum())}
     names = group.tracks.members
@@ -77,6 +79,7 @@ def with_candidates(group: Seen, recipe: Counting, moves: Turns, spread: Quadrat
         which=which,
         row=np.zeros(count, dtype=np.int32) if later else None,
         quadrature=spread,
+        grid=grid,
         headings=recipe.headings.of(group.tracks),
     )
     if not fine.all():

@@ -134,7 +134,7 @@ def decided(group: Seen, recipe: Counting, spread: Spread) -> Decisions:
         _check_multiples(group, spread.moves)
     filled = spread.filled(group)
     _check_possible(filled, spread.passive)
-    return with_candidates(filled, recipe, spread.moves, spread.quadrature)
+    return with_candidates(filled, recipe, spread)
 
 
 def _check_possible(group: Seen, passive: PassiveMoves) -> None:

@@ -10,10 +10,11 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from shoal.errors import InputError
+from shoal.moves.between import Grid
 from shoal.moves.densities import LEVEL
 from shoal.moves.passive import Candidates, Moved
 from shoal.moves.quadrature import Quadrature
-from shoal.moves.sharing import EXACT, condensed, lines_of
+from shoal.moves.sharing import EXACT, condensed, lines_of, located
 from shoal.moves.specification import Steps, Turns
 from shoal.states import Headings, Records, StateSpace, splitting
 from shoal.states.transitions import Pairs
@@ -44,7 +45,9 @@ class Decisions:
         The typical step of the animal, where each has its own; else 1.
     table, possible
         The decided state of every candidate move, for each row of candidates, and which of them can
-        be made; None where all can.
+        be made; None where all can. Numbers are those of ``places``.
+    grid
+        The narrower bins between which costs run in straight lines; None where there are none.
     which
         The set of candidates of each decision.
     row
@@ -74,6 +77,7 @@ class Decisions:
     which: Int[np.ndarray, " n"]
     row: Int[np.ndarray, " n"] | None
     quadrature: Quadrature
+    grid: Grid | None = None
     dropped: dict[str, int] = field(default_factory=dict)
     fixes: int = 0
     headings: Headings | None = None
@@ -85,8 +89,24 @@ class Decisions:
         return len(self.records)
 
     @property
+    def places(self) -> StateSpace:
+        """The states that moves are said to lead to: narrower ones where there is a grid."""
+        return self.space if self.grid is None else self.grid.space
+
+    @property
+    def ends(self) -> Int[np.ndarray, " n"]:
+        """Where every decision led to, among ``places``."""
+        if self.grid is None:
+            return self.records.destination
+        return located(self.grid.space, list(self.decided.T))
+
+    def on_places(self, values: Float[np.ndarray, "*any J"]) -> Float[np.ndarray, "*any places"]:
+        """Numbers of states, such as costs, at every one of ``places``."""
+        return values if self.grid is None else self.grid.fine(values, self.space.shape)
+
+    @property
     def states(self) -> Int[np.ndarray, "n k"]:
-        """The decided state of every candidate of every decision."""
+        """Where every candidate of every decision leads to, among ``places``."""
         return self.table if self.row is None else self.table[self.row]
 
     @property

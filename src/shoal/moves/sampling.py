@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Float, Int, UInt64
 
 from shoal.errors import InputError
+from shoal.moves.between import Grid, grid_of
 from shoal.moves.passive import Moved, PassiveMoves
 from shoal.moves.quadrature import SETS, Quadrature, fitted_moves, quadrature
 from shoal.moves.record import moved_of
@@ -144,13 +145,14 @@ class Spread:
 
     ``passive`` are the passive moves that describe all moves best; ``usual`` stands for the step
     before where there is none, over the pace of the animal; ``paces`` are those of animals that
-    differ.
+    differ; ``grid`` has narrower bins where costs run between those of the states.
     """
 
     passive: PassiveMoves
     quadrature: Quadrature
     usual: float
     paces: dict[int, float]
+    grid: Grid | None
 
     @property
     def moves(self) -> Turns:
@@ -197,7 +199,9 @@ def spread_by(moves: Turns, samples: Sequence[Sample], space: StateSpace) -> Spr
         moves = replace(moves, follow=float(passive.values["follow"]))
         passive = PassiveMoves(passive.shape, moves, passive.values)
     exact = moves.every is not None or shares(space, steps=moves.steps)
-    return Spread(passive, quadrature(passive, 1 if exact else SETS, moved), usual, paces)
+    spread = quadrature(passive, 1 if exact else SETS, moved)
+    grid = grid_of(space, moves, float(passive.values.get("typical", 1.0)))
+    return Spread(passive, spread, usual, paces, grid)
 
 
 def refuse_too_many(count: int, moves: Turns, space: StateSpace, free: int | None = None) -> None:

@@ -30,6 +30,8 @@ AFTER = Unknown(1.0, 2.0)
 
 OTHERS = ("still", "ahead")
 
+BETWEEN = ("lines", "bins")
+
 OPEN = {"typical": None, "follow": None, "pace": True}
 """What is taken from the tracks where nobody said otherwise."""
 
@@ -182,6 +184,10 @@ class Steps(Turns):
     straightness
         How much smaller turns are after long steps: ``spread`` falls with this power of the step
         before, over a typical one of all animals. 0 for not at all, True to learn it.
+    between
+        Costs of distances and speeds between the middles of bins: ``"lines"``, straight lines from
+        one to the next, or ``"bins"``, the same all over a bin, as fits of earlier versions have
+        it. Where bins are wider than steps, costs by ``"bins"`` come out too flat.
     others
         How an animal sees the others when it decides: ``"still"``, where they are, or ``"ahead"``,
         where they will be if they go straight on.
@@ -200,6 +206,7 @@ class Steps(Turns):
     pace: Any = True
     evenness: Any = True
     straightness: Any = True
+    between: Any = "lines"
     others: Any = "still"
     steps: ClassVar[bool] = True
 
@@ -213,6 +220,8 @@ class Steps(Turns):
             raise InputError(f"a step is one of {', '.join(STEPS)}; got {self.step!r}")
         if self.others not in OTHERS:
             raise InputError(f"others are one of {', '.join(OTHERS)}; got {self.others!r}")
+        if self.between not in BETWEEN:
+            raise InputError(f"between is one of {', '.join(BETWEEN)}; got {self.between!r}")
         if not isinstance(self.pace, bool) and not (
             isinstance(self.pace, int | float | np.number) and 0 < self.pace < math.inf
         ):

@@ -68,7 +68,7 @@ def residual_correlation(
     draws = positions[np.unique(np.linspace(0, len(positions) - 1, 200).astype(int))]
     q = likelihood.functions @ np.mean([_costs(likelihood, draw) for draw in draws], axis=0)
     few, hyper = decisions.take(some), positions.mean(axis=0)[model.coefficients :]
-    family = MoveFamily.of(decisions.moves, decisions.space, few.candidates)
+    family = MoveFamily.of(decisions.moves, decisions.places, few.candidates)
     weights = np.asarray(_weights(family, model.parts(jnp.asarray(hyper))[1])).T
     chances = weights * np.exp(q.min() - q[few.states])
     turns = decisions.quadrature.turns(decisions.turn_before[some], decisions.which[some])

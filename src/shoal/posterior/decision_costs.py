@@ -24,7 +24,7 @@ from shoal.posterior.hierarchy import Hierarchy
 def with_state_costs(fit: Fit, decisions: Decisions, density: Hierarchy, drawn: Draws) -> Fit:
     """The fit, with every draw of v and r beside q."""
     chains, count, size = drawn.positions.shape
-    family = MoveFamily.of(decisions.moves, decisions.space, decisions.candidates)
+    family = MoveFamily.of(decisions.moves, decisions.places, decisions.candidates)
     whole = eqx.tree_at(lambda model: model.family, density, family)
     origin = jnp.asarray(decisions.records.origin.astype(np.int32))
     made = np.bincount(decisions.records.origin, minlength=decisions.space.size)
@@ -50,7 +50,8 @@ def _both(
 ) -> tuple[Float[Array, "draws J"], Float[Array, "draws J"]]:
     """V of every state, and the sum of log Σ p̄ e^{−q} over the decisions made in it."""
     assert isinstance(model.basis, ThroughBasis)
-    inner = model.basis.inner
+    inner: Any = model.basis.inner
+    inner = getattr(inner, "inner", inner)  # q of narrower bins comes from q, and that from v
 
     def one(position: Float[Array, " unknowns"]) -> tuple[Array, Array]:
         xi, hyper = model.split(position)

@@ -167,22 +167,26 @@ def log_densities(
     """The log density of every move: the mean over draws, and by passive moves alone."""
     q, unknowns = drawn(fit, MOST_DRAWS if draws is None else draws)
     candidates = decisions.candidates_for(fit.model.passive)
-    family = MoveFamily.of(fit.model.passive, decisions.space, candidates)
+    family = MoveFamily.of(fit.model.passive, decisions.places, candidates)
+    maps = [] if decisions.grid is None else decisions.grid.maps(decisions.space.shape)
     moved = decisions.moved_for(fit.model.passive)
-    ends = jnp.asarray(decisions.records.destination)
-    found = np.asarray(_log_means(family, unknowns, q, moved, ends))
+    ends = jnp.asarray(decisions.ends)
+    found = np.asarray(_log_means(family, unknowns, q, maps, moved, ends))
     alone = family.at(jnp.asarray(fit.facts["passive_alone"], dtype=float))
     return found, np.asarray(alone.log_density_alone(moved))
 
 
 @jax.jit
 def _log_means(
-    family: MoveFamily, unknowns: Array, q: Array, moved: Any, ends: Array
+    family: MoveFamily, unknowns: Array, q: Array, maps: Any, moved: Any, ends: Array
 ) -> Float[Array, " n"]:
     """Log mean over draws, one draw at a time."""
 
     def add(total: Array, draw: tuple[Array, Array]) -> tuple[Array, None]:
-        return jnp.logaddexp(total, move_logs(family, draw[0], draw[1], moved, ends)), None
+        fine = draw[1]
+        for part in maps:
+            fine = part.apply(fine)
+        return jnp.logaddexp(total, move_logs(family, draw[0], fine, moved, ends)), None
 
     start = jnp.full(ends.shape, -jnp.inf)
     total, _ = jax.lax.scan(add, start, (unknowns, q))

@@ -14,11 +14,10 @@ LAPLACE_NODES = 20
 
 
 def refuse_what_does_not_fit(
-    density: Density | Hierarchy, method: str, shape: tuple[int, int]
+    density: Density | Hierarchy, method: str, shape: tuple[int, int], states: int
 ) -> None:
-    """Raise an error if a fit needs more memory than is free."""
+    """Raise an error if a fit of so many states needs more memory than is free."""
     chains, draws = (1, 1) if method == "map" else shape
-    states = density.arrivals.size
     needed = needed_memory(density.dimension, states, method, chains * draws)
     if isinstance(density, Hierarchy) and density.of_decisions:
         _refuse_candidates(density, method, needed)

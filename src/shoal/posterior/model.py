@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
@@ -215,10 +216,14 @@ class Model:
         basis = self._scaled_basis(decisions)
         if self.state_costs:
             basis = ThroughBasis.of(basis, surroundings(decisions))
+        places = decisions.places
+        if decisions.grid is not None:
+            basis = ThroughBasis.then(basis, decisions.grid.maps(self.space.shape))
+        arrivals = np.bincount(decisions.ends, minlength=places.size).reshape(places.shape)
         return Hierarchy(
-            family=MoveFamily.of(decisions.moves, self.space, candidates),
+            family=MoveFamily.of(decisions.moves, places, candidates),
             basis=basis,
-            arrivals=jnp.asarray(decisions.arrivals, dtype=float),
+            arrivals=jnp.asarray(arrivals, dtype=float),
             departures=jnp.asarray(counts),
             discount=jnp.asarray(1.0),
             digest=padded_moves(decisions.digest),
@@ -278,7 +283,8 @@ class Model:
         if isinstance(settings, ADVI) and isinstance(transitions, Decisions):
             raise InputError("advi is not offered for decisions: use laplace, which is as quick")
         density = self.density(transitions, None if start is None else start.centre)
-        refuse_what_does_not_fit(density, type(settings).__name__.lower(), (chains, draws))
+        shape = (chains, draws)
+        refuse_what_does_not_fit(density, type(settings).__name__.lower(), shape, self.space.size)
         kept = (
             {}
             if checkpoint is None
@@ -310,7 +316,10 @@ class Model:
         }
         told = replace(drawn, facts=drawn.facts | facts)
         model = replace(self, passive=data.moves)
-        fit = DecisionFit.of(model, data, density, settings, told, seed)
+        coarse = density
+        if data.grid is not None:
+            coarse = eqx.tree_at(lambda d: d.basis, density, density.basis.inner)
+        fit = DecisionFit.of(model, data, coarse, settings, told, seed)
         return with_state_costs(fit, data, density, drawn) if self.state_costs else fit
 
     def _kept(
@@ -337,7 +346,8 @@ def passive_alone(data: Decisions) -> Any:
     if data.possible is None:  # where every candidate can be made, they do not matter
         return most_probable(MoveFamily.of(data.moves, data.space), padded_moves(data.digest))
     within, _ = padded_rows(data.candidates, np.ones(data.total))
-    return most_probable(AloneFamily.of(data.moves, data.space, within), padded_moves(data.digest))
+    family = AloneFamily.of(data.moves, data.places, within)
+    return most_probable(family, padded_moves(data.digest))
 
 
 def resolved(method: str | Method) -> tuple[Method, Callable[..., Draws]]:

@@ -92,7 +92,7 @@ BEFORE: dict[str, dict[str, Any]] = {
     "RandomWalk": {"start": "centre"},
     "WalkMixture": {"start": "centre"},
     "Uniform": {"measure": "bins"},
-    "Steps": {"pace": False},
+    "Steps": {"pace": False, "between": "bins"},
 }
 """What files meant that were written before they could say so."""
 

@@ -115,11 +115,11 @@ def chances(
     fit: DecisionFit, read: Decisions
 ) -> tuple[Float[np.ndarray, "n k"], Float[np.ndarray, "n k"]]:
     """The chance of every candidate, p̄ e^{−q} over its sum, and that of passive moves alone."""
-    family = MoveFamily.of(fit.model.passive, read.space, read.candidates_for(fit.model.passive))
+    family = MoveFamily.of(fit.model.passive, read.places, read.candidates_for(fit.model.passive))
     u = jnp.asarray(fit.passive_unknowns).mean(axis=0)
     weights = np.asarray(family.at(u).weights).T
     weights = np.broadcast_to(weights, read.states.shape)
     passive = weights / weights.sum(axis=1, keepdims=True)
-    q = fit.sampled.values.mean(axis=(0, 1)).ravel()
+    q = read.on_places(fit.sampled.values.mean(axis=(0, 1)).ravel())
     wanted = passive * np.exp(q[read.states].min(axis=1, keepdims=True) - q[read.states])
     return wanted / wanted.sum(axis=1, keepdims=True), passive

@@ -16,6 +16,7 @@ from jaxtyping import Array, Bool, Float, Int, Key
 from shoal.angles import difference
 from shoal.errors import InputError
 from shoal.moves import MoveFamily, Steps, Turns
+from shoal.moves.between import grid_of
 from shoal.moves.densities import (
     LEVELS,
     after_step,
@@ -83,10 +84,12 @@ class FollowMoves(Behaviour):
 
     Attributes
     ----------
+    places
+        Narrower bins, between whose costs there are no steps.
     values
         The numbers of the passive moves, of each draw.
     log_z
-        −q of every decided state, of each draw.
+        −q of every one of ``places``, of each draw.
     draw
         Which draw each group of a batch lives by.
     turn_places, turn_logs, step_places, step_logs
@@ -95,6 +98,7 @@ class FollowMoves(Behaviour):
     """
 
     space: StateSpace = eqx.field(static=True)
+    places: StateSpace = eqx.field(static=True)
     moves: Turns = eqx.field(static=True)
     rule: str = eqx.field(static=True)
     values: dict[str, Float[Array, " draws"]]
@@ -118,6 +122,10 @@ class FollowMoves(Behaviour):
         moves, centre = numbers.moves, numbers.centre
         turns, steps = _tables(moves, centre)
         count = len(log_z)
+        grid = grid_of(space, moves, centre.get("typical", 1.0))
+        places, log_z = (
+            (space, log_z) if grid is None else (grid.space, grid.fine(log_z, space.shape))
+        )
         values = {
             name: jnp.broadcast_to(jnp.asarray(value), (count,))
             for name, value in numbers.values.items()
@@ -125,6 +133,7 @@ class FollowMoves(Behaviour):
         tables = [None if part is None else jnp.asarray(part) for part in (*turns, *steps)]
         return cls(
             space,
+            places,
             moves,
             rule,
             values,
@@ -151,7 +160,8 @@ class FollowMoves(Behaviour):
         else:
             turns, log_weight = self._turns(shift, view, values, jnp.zeros(shift.shape))
         now = perceived(self.space, view)
-        states, possible = self._decided(view, now, turns, lengths)
+        columns, possible = self._decided(view, now, turns, lengths)
+        states = state_number(self.places, columns)
         origin = state_number(self.space, now)
         known = (origin >= 0) & jnp.isfinite(view.headings)
         log_weight = jnp.where(possible, log_weight, -jnp.inf)
@@ -173,7 +183,7 @@ class FollowMoves(Behaviour):
         return Choice(
             jnp.where(stuck, 0.0, made(turns)),
             jnp.where(able, origin, -1),
-            jnp.where(able, made(states), -1),
+            jnp.where(able, state_number(self.space, [made(column) for column in columns]), -1),
             None if lengths is None else jnp.where(stuck, 0.0, made(lengths)),
         )
 
@@ -230,8 +240,8 @@ class FollowMoves(Behaviour):
         now: list[Float[Array, " n"]],
         turns: Float[Array, "n k"],
         lengths: Float[Array, "n k"] | None,
-    ) -> tuple[Int[Array, "n k"], Bool[Array, "n k"]]:
-        """The state that each move leads to, −1 for none, and which moves stay within walls."""
+    ) -> tuple[list[Float[Array, "n k"]], Bool[Array, "n k"]]:
+        """The value of every feature after each move, and which moves stay within walls."""
         headings = view.headings[:, None] + turns
         headings = jnp.mod(headings + 180.0, 360.0) - 180.0
         angle = jnp.deg2rad(headings)
@@ -252,7 +262,7 @@ class FollowMoves(Behaviour):
         possible = jnp.ones(turns.shape, dtype=bool)
         if lengths is not None and isinstance(view.arena, Rectangle | Circle):
             possible = view.arena.distance(places) >= 0
-        return state_number(self.space, columns), possible
+        return columns, possible
 
     def _seen(self, view: View) -> View:
         """Everybody as an animal sees them when it decides."""

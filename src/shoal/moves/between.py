@@ -1,0 +1,126 @@
+"""Costs of distances between the middles of bins: straight lines, on a grid of narrower bins.
+
+A step is often much shorter than a bin of a distance is wide. Were the cost the same all over a
+bin, moves within it would say nothing, and costs would come out too flat.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float, Int
+
+from shoal.linear import AlongAxis, LinearMap
+from shoal.moves.specification import Turns
+from shoal.states import Distance, Interval, Speed, StateSpace, TargetDistance, WallDistance
+
+FINEST = 40_000
+"""Narrow bins of all features together, at most."""
+
+PART = 0.5
+"""How wide a narrow bin of a distance is, over a typical step, where there are not too many."""
+
+SPEED_PARTS = 4
+"""Narrow bins in each bin of a speed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """Bins of a state space cut into narrower ones.
+
+    Attributes
+    ----------
+    space
+        The narrower bins.
+    weights
+        By the number of each axis that is cut: for every narrow bin, how much of the cost of each
+        bin its own cost is.
+    """
+
+    space: StateSpace
+    weights: dict[int, Float[np.ndarray, "narrow bins"]]
+
+    def maps(self, shape: tuple[int, ...]) -> list[LinearMap]:
+        """From costs of bins to costs of narrow bins, one axis after the other."""
+        found: list[LinearMap] = []
+        for axis, weight in self.weights.items():
+            wider = (*shape[:axis], len(weight), *shape[axis + 1 :])
+            found.append(AlongAxis(shape, wider, jnp.asarray(weight), axis))
+            shape = wider
+        return found
+
+    def fine(self, values: Float[np.ndarray, "*any J"], shape: tuple[int, ...]) -> Any:
+        """Numbers of states, such as costs, in every narrow bin."""
+        grid = np.asarray(values).reshape(*values.shape[:-1], *shape)
+        for axis, weight in self.weights.items():
+            place = grid.ndim - len(shape) + axis
+            grid = np.moveaxis(np.tensordot(grid, weight, axes=(place, 1)), -1, place)
+        return grid.reshape(*values.shape[:-1], self.space.size)
+
+
+def grid_of(space: StateSpace, moves: Turns, typical: float) -> Grid | None:
+    """Narrow bins for the distances and speeds among features; None where there are none.
+
+    Parameters
+    ----------
+    typical
+        The length of a typical step.
+    """
+    if getattr(moves, "between", "bins") != "lines":
+        return None
+    wide = 1.0
+    while True:
+        parts = {
+            number: _parts(axis, kind, wide * PART * typical)
+            for number, (axis, kind) in enumerate(zip(space.axes, space.parts, strict=True))
+            if isinstance(axis, Interval)
+        }
+        parts = {number: each for number, each in parts.items() if each.max() > 1}
+        size = space.size
+        for number, each in parts.items():
+            size = size // space.axes[number].size * int(each.sum())
+        if size <= max(FINEST, space.size):
+            break
+        wide *= 1.2
+    if not parts:
+        return None
+    axes = list(space.axes)
+    weights = {}
+    for number, each in parts.items():
+        axis: Any = axes[number]
+        ends = zip(axis.edges[:-1], axis.edges[1:], each.tolist(), strict=True)
+        edges = [np.linspace(low, high, k + 1)[:-1] for low, high, k in ends]
+        fine = Interval(axis.name, (*np.concatenate(edges), axis.edges[-1]), axis.unit)
+        weights[number] = _straight(axis.centres, fine.centres, beyond=axis.beyond)
+        axes[number] = fine
+    return Grid(StateSpace(*axes), weights)
+
+
+def _parts(axis: Interval, kind: Any, width: float) -> Int[np.ndarray, " bins"]:
+    """Into how many parts each bin is cut."""
+    count = np.ones(axis.size, dtype=int)
+    if axis.size == 1:
+        return count
+    if isinstance(kind, Distance | TargetDistance | WallDistance):
+        count = np.maximum(1, np.ceil(np.diff(axis.edges) / width - 1e-9).astype(int))
+    elif isinstance(kind, Speed):
+        count *= SPEED_PARTS
+    return count
+
+
+def _straight(
+    bins: Float[np.ndarray, " bins"], narrow: Float[np.ndarray, " narrow"], *, beyond: bool
+) -> Float[np.ndarray, "narrow bins"]:
+    """Weights of straight lines between the middles of bins; the outer ones go on to the ends.
+
+    A last bin that also holds what is beyond has the cost of its middle from there on.
+    """
+    left = np.clip(np.searchsorted(bins, narrow) - 1, 0, len(bins) - 2)
+    share = (narrow - bins[left]) / (bins[left + 1] - bins[left])
+    share = np.minimum(share, 1.0) if beyond else share
+    weights = np.zeros((len(narrow), len(bins)))
+    rows = np.arange(len(narrow))
+    weights[rows, left] = 1 - share
+    weights[rows, left + 1] = share
+    return weights
