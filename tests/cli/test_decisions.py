@@ -37,7 +37,7 @@ def attracted(tmp_path_factory):
         start=shoal.Release(4, (0.0, 0.0), 1.0),
         steps=400,
         speed=0.1,
-        seed=3,
+        seed=4,
         progress=False,
     )
     return herd.to_csv(tmp_path_factory.mktemp("attracted") / "herd.csv")
@@ -262,5 +262,9 @@ def test_turns_that_go_on_as_they_were_are_learned_without_being_asked(tmp_path,
     settings = FitSettings(tracks=str(path), state="local:others", method="map")
     choice = FitRun(settings, False).choice
     assert (choice.moves.persistence != 0) == chosen == ("persistence" in choice.sentences)
+    if chosen:
+        assert abs(choice.moves.persistence - kept) < 0.15
+        words = words_of_moves(choice.moves)
+        assert moves_of(**{"words": words.pop("moves"), **words}) == choice.moves
     named = replace(settings, persistence="none")
     assert FitRun(named, False).choice.moves.persistence == 0

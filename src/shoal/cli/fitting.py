@@ -71,8 +71,8 @@ def fit(
     persistence: Annotated[
         str | None,
         typer.Option(
-            help="How much of a turn is repeated in the next: none, learned, or auto, learned "
-            "where a quick fit shows that turns go on as they were.",
+            help="How much of a turn is repeated in the next: none, a number, learned, or auto, "
+            "from a quick fit where it shows that turns go on as they were.",
             show_default="auto",
             autocompletion=completing.PERSISTENCE,
             rich_help_panel=DECISIONS,

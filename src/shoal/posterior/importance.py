@@ -68,9 +68,12 @@ def weigh(
     from arviz_stats.base.array import array_stats  # noqa: PLC0415  (slow to load)
 
     # arviz takes the ratios with their sign turned
-    logs, k = array_stats.psislw(np.where(impossible, 1e6, highest - ratios))
-    weights = np.exp(logs - logs.max())
-    weights = weights / weights.sum()
+    with np.errstate(all="ignore"):  # ratios that are apart by more than numbers can tell
+        logs, k = array_stats.psislw(np.where(impossible, 1e6, highest - ratios))
+        weights = np.exp(logs - logs.max())
+        weights = weights / weights.sum()
+    if not np.all(np.isfinite(weights)):
+        return unusable
     return Weighing(weights, float(k), float(1 / np.sum(weights**2)))
 
 

@@ -34,9 +34,6 @@ FEWEST = 400
 LEARNED_FROM, SCORED_ON = 4000, 4000
 """Decisions of a quick fit, by which choices are made."""
 
-FEW = 50_000
-"""Turns that may each have candidates of their own."""
-
 JUDGED = 6000
 """Decisions by which candidates are judged; of more, so many drawn at random."""
 
@@ -174,27 +171,25 @@ class Chooser:
     def _persisting(self, choice: DecisionChoice) -> DecisionChoice:
         """Turns that go on as they were, where costs do not explain that they do.
 
-        Each decision then has candidates of its own: of many turns this is left to the user.
+        How much is learned with the costs of a quick fit, once, so that decisions can share
+        candidates.
         """
         pilot = self._pilot(choice.every, choice.moves)
-        steps = choice.moves.steps
-        if pilot is None or choice.moves.every is not None or not (steps or self._few(choice)):
+        if pilot is None or choice.moves.every is not None:
             return choice
         together = float(pilot[0].facts["turn_correlation"])
-        more = self._pilot(choice.every, moves := replace(choice.moves, persistence=True))
-        if not together > CORRELATED or more is None or more[1].bits <= pilot[1].bits:
+        if not together > CORRELATED:
             return choice
+        more = self._pilot(choice.every, replace(choice.moves, persistence=True))
+        if more is None or more[1].bits <= pilot[1].bits:
+            return choice
+        kept = round(float(more[0].passive.persistence), 3)
         sentence = (
-            f"learned: successive turns go the same way, more than costs explain (correlation "
+            f"{kept:g}: successive turns go the same way, more than costs explain (correlation "
             f"{together:.2f}); {more[1].bits - pilot[1].bits:.3f} bits better per held-out decision"
         )
         told = choice.sentences | {"persistence": sentence}
-        return replace(choice, moves=moves, sentences=told)
-
-    def _few(self, choice: DecisionChoice) -> bool:
-        """Whether there are so few decisions that each can have candidates of its own."""
-        fixes = sum(len(part.positions) * len(part.members) for part in self.tracks)
-        return bool(fixes / choice.every <= FEW)
+        return replace(choice, moves=replace(choice.moves, persistence=kept), sentences=told)
 
     def _pilot(self, every: int, moves: Turns) -> tuple[Fit, DecisionScore] | None:
         """What a quick fit finds, once."""

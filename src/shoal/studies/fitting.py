@@ -35,7 +35,7 @@ from shoal.studies.deciding import Chooser, DecisionChoice, moves_for
 from shoal.studies.reading import Reading, ReadingSettings
 from shoal.studies.repeating import command_line
 from shoal.studies.settings import toml_of
-from shoal.studies.vocabulary import PERSISTENCES, READ_AS
+from shoal.studies.vocabulary import READ_AS
 from shoal.studies.words import arena_of_words, basis_of, passive_of, words_of_moves
 from shoal.tracks.readers import OpenTracks
 
@@ -72,10 +72,6 @@ class FitSettings(ReadingSettings):
             raise InputError(f"--as is one of {', '.join(READ_AS)}; got {self.as_!r}")
         if self.candidates and self.candidates < 8:
             raise InputError(f"--candidates is 8 or more, or 0 for auto; got {self.candidates}")
-        if self.persistence not in PERSISTENCES:
-            raise InputError(
-                f"--persistence is one of {', '.join(PERSISTENCES)}; got {self.persistence!r}"
-            )
         states, moves = self._about_states(), self._about_moves()
         if self.as_ == "decisions" and states:
             raise InputError(

@@ -49,7 +49,7 @@ MOVES = {
     "steps": "a choice of heading and length; steps:log-normal",
 }
 PERSISTENCES = {
-    "auto": "learned where a quick fit shows that turns go on as they were",
+    "auto": "from a quick fit, where it shows that turns go on as they were",
     "learned": "how much of a turn is repeated in the next is learned",
     "none": "a turn says nothing about the next",
 }

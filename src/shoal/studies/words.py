@@ -13,6 +13,7 @@ from shoal.moves import Steps, Turns
 from shoal.moves.densities import STEPS, TURNS
 from shoal.moves.specification import OTHERS
 from shoal.passive import RandomWalk, TurnCoupled, TurningMixture, Uniform, WalkMixture
+from shoal.passive.unknown import Unknown
 from shoal.states import (
     Bearing,
     Distance,
@@ -27,7 +28,7 @@ from shoal.states import (
     TurningAngle,
     WallDistance,
 )
-from shoal.studies.vocabulary import FEATURES
+from shoal.studies.vocabulary import FEATURES, PERSISTENCES
 from shoal.tracks import Arena, Circle, Periodic, Rectangle, Tracks
 from shoal.tracks.arena import misfit
 
@@ -325,7 +326,7 @@ def moves_of(words: str, others: str, candidates: int, persistence: str) -> Turn
     candidates
         As of ``shoal.Turns``.
     persistence
-        ``learned``; ``none`` and ``auto`` are none.
+        ``learned``, or a number; ``none`` and ``auto`` are 0.
     """
     kind, *shapes = words.split(":")
     if kind not in ("turns", "steps"):
@@ -337,7 +338,7 @@ def moves_of(words: str, others: str, candidates: int, persistence: str) -> Turn
         raise InputError(f"--others is auto, {' or '.join(OTHERS)}; got {others!r}")
     given: dict[str, Any] = {
         "candidates": candidates,
-        "persistence": True if persistence == "learned" else 0.0,
+        "persistence": _persistence(persistence),
     }
     for shape in shapes:
         name = "turn" if shape in TURNS else "step" if shape in STEPS and kind == "steps" else ""
@@ -359,8 +360,26 @@ def words_of_moves(moves: Turns) -> dict[str, Any]:
         "moves": ":".join(["steps" if moves.steps else "turns", *shapes]),
         "others": getattr(moves, "others", "auto"),
         "candidates": int(moves.candidates),
-        "persistence": "learned" if moves.persistence != 0 else "none",
+        "persistence": _words_of_persistence(moves.persistence),
     }
+
+
+def _persistence(words: str) -> float | bool:
+    """A number, or True where it is to be learned."""
+    if words in PERSISTENCES:
+        return words == "learned" or 0.0
+    try:
+        return float(words)
+    except ValueError:
+        raise InputError(
+            f"--persistence is {', '.join(PERSISTENCES)} or a number; got {words!r}"
+        ) from None
+
+
+def _words_of_persistence(given: Any) -> str:
+    if isinstance(given, Unknown):
+        return "learned"
+    return f"{given:g}" if given else "none"
 
 
 def basis_of(words: str) -> Any:
