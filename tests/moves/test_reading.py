@@ -118,6 +118,18 @@ def test_speeds_and_turning_angles_are_those_of_the_move():
     np.testing.assert_allclose(found.decided[:, 1], found.turn)
 
 
+def test_a_relative_speed_is_that_of_the_move_over_the_last_steps_of_the_others():
+    space = shoal.StateSpace(shoal.RelativeSpeed(np.linspace(0, 3, 13), beyond=True))
+    places = wandering(frames=12)
+    found = shoal.decisions(tracks_of(places), space, shoal.Steps())
+    steps = np.hypot(*np.moveaxis(np.diff(places, axis=0), 2, 0))  # steps[t] ends in frame t + 1
+    for row in range(found.total):
+        t, animal = found.records.frame[row], found.records.individual[row]
+        usual = np.delete(steps[t - 1], animal).mean()
+        assert found.perceived[row, 0] == pytest.approx(steps[t - 1, animal] / usual)
+        assert found.decided[row, 0] == pytest.approx(steps[t, animal] / usual)
+
+
 STEPS_SPACE = shoal.StateSpace(
     shoal.LocalMisalignment(include_self=False, bins=12),
     shoal.Distance(np.linspace(0, 2, 9), beyond=True),
@@ -150,6 +162,26 @@ def test_steps_read_off_simulated_tracks_are_those_the_simulation_chose(arena, o
     assert np.array_equal(found.records.destination, made.destination[frame, animal])
     if arena is not None:
         assert arena.holds(made.positions).all()
+
+
+def test_relative_speeds_read_off_simulated_tracks_are_those_the_simulation_chose():
+    space = shoal.StateSpace(
+        shoal.RelativeSpeed(np.linspace(0, 2, 9), beyond=True), shoal.LocalMisalignment(bins=12)
+    )
+    costs = 3.0 * np.abs(space.axes[0].centres - 1.0)[:, None] + np.zeros(space.shape)
+    passive = shoal.Steps(spread=8.0, typical=0.1, variation=0.5, follow=0.5)
+    (made,) = simulated(
+        costs, Surroundings(60, 0.1, None), shoal.Release(5, (0.0, 0.0), 0.7), 1,
+        report=silent, space=space, passive=passive, decisions=True,
+    )  # fmt: skip
+    found = shoal.decisions(shoal.Tracks.from_arrays(made.positions), space, shoal.Steps())
+    frame, animal = found.records.frame, found.records.individual
+    assert found.total == 59 * 5
+    assert np.array_equal(found.records.origin, made.origin[frame, animal])
+    assert np.array_equal(found.records.destination, made.destination[frame, animal])
+    fit = shoal.Model(space, shoal.Steps(), shoal.Smooth()).fit(found, "map")
+    speeds = fit.cost_to_go.values.mean(axis=(0, 1, 3))
+    assert 2 <= np.argmin(speeds) <= 5  # the truth has its least between bins 3 and 4
 
 
 def test_turns_read_off_simulated_tracks_are_those_the_simulation_chose():

@@ -49,6 +49,11 @@ READINGS = {
     ),
     "steps": (PLACES, shoal.Steps(candidates=8), {"minimum_step": 0.1}),
     "steps, others ahead": (PLACES, shoal.Steps(candidates=8, others="ahead"), {}),
+    "speeds beside others": (
+        shoal.StateSpace(shoal.RelativeSpeed(np.linspace(0, 3, 7), beyond=True)),
+        shoal.Steps(candidates=8),
+        {},
+    ),
 }
 
 

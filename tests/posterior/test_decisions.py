@@ -215,3 +215,25 @@ def test_a_turn_leads_between_all_absolute_angles():
         shoal.LocalMisalignment(bins=12, absolute=True), shoal.TargetMisalignment((0, 0), bins=12)
     )
     assert np.all(lines_of(space, steps=False) == 0)
+
+
+def test_bins_that_end_among_the_animals_are_not_trusted():
+    herd = shoal.simulate(
+        shoal.Vicsek(noise=30), start=shoal.Release(4, (0.0, 0.0), 1.0), steps=60, speed=0.2, seed=1
+    )
+    rng = np.random.default_rng(1)  # steps of unequal length, so that they can be chosen
+    herd = shoal.Tracks.from_arrays(herd.positions + rng.normal(0, 0.02, herd.positions.shape))
+
+    def judged(edges):
+        space = shoal.StateSpace(shoal.Distance(edges, beyond=True))
+        found = shoal.decisions(herd, space, shoal.Steps())
+        fit = shoal.Model(space, shoal.Steps(), shoal.Smooth()).fit(found, "map")
+        beyond = np.mean(found.decided[:, 0] > edges[-1])
+        return fit.diagnostics(), beyond, np.quantile(found.decided[:, 0], 0.99)
+
+    said, share, far = judged((0.0, 0.2, 0.4))
+    assert share > 0.2 and said.numbers["beyond_neighbour_distance"] == share
+    (words,) = [line for line in said.failures if "beyond the last bin" in line]
+    assert f"{share:.0%}" in words and "(above 0.4)" in words and f":max={far:.2g}" in words
+    said, share, _ = judged((0.0, 0.2, 0.4, float(far) + 0.1))
+    assert share < 0.01 and not any("beyond" in line for line in (*said.failures, *said.notes))

@@ -95,6 +95,7 @@ def test_an_open_end_is_no_wall_and_other_ends_are():
         lambda *edges, **more: shoal.TargetDistance((0, 0), edges, **more),
         lambda *edges, **more: shoal.WallDistance(edges, **more),
         lambda *edges, **more: shoal.Speed(edges, **more),
+        lambda *edges, **more: shoal.RelativeSpeed(edges, **more),
     ],
 )
 def test_what_is_never_negative_has_a_wall_at_0_and_none_above(made):

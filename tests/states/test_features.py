@@ -244,6 +244,7 @@ def test_every_feature_survives_the_disk(tmp_path):
         shoal.TargetMisalignment("3", 4),
         shoal.TargetMisalignment({"": (0, 5), "other": (1, 2)}, 4, name="home"),
         shoal.Speed((0, 2, 9), unit="cm/s"),
+        shoal.RelativeSpeed((0, 0.5, 1, 2), beyond=True),
         shoal.TurningAngle(4),
         shoal.WallDistance((0, 50, 900), shoal.Rectangle(-99, -99, 99, 99)),
         shoal.WallDistance((0, 50, 900), shoal.Circle(0, 0, 99)),
@@ -288,6 +289,30 @@ def test_speeds_and_turns_agree_with_a_plain_loop(seed, frames):
             assert -180 <= turn[t, i] < 180
         else:
             assert np.isnan(turn[t, i])
+
+
+@given(SEEDS)
+def test_relative_speeds_agree_with_a_plain_loop(seed):
+    tracks = shoal.Tracks.from_arrays(scene(seed)[0])
+    found = shoal.RelativeSpeed((0, 1)).values(Scene.of(tracks))
+    for t, i in np.ndindex(found.shape):
+        steps = {
+            j: math.dist(tracks.positions[t - 1, j], tracks.positions[t, j])
+            for j in range(found.shape[1])
+            if t and np.isfinite(tracks.positions[t - 1 : t + 1, j]).all()
+        }
+        others = [step for j, step in steps.items() if j != i]
+        if i in steps and others:
+            assert found[t, i] == pytest.approx(steps[i] * len(others) / sum(others))
+        else:
+            assert np.isnan(found[t, i])
+
+
+def test_a_relative_speed_is_large_beside_others_that_rest_and_0_for_one_that_rests():
+    places = np.zeros((2, 3, 2))
+    places[1, 0] = (3.0, 4.0)
+    found = shoal.RelativeSpeed((0, 1)).values(Scene.of(shoal.Tracks.from_arrays(places)))
+    assert found[1, 0] == pytest.approx(1e6) and found[1, 1:].tolist() == [0.0, 0.0]
 
 
 @given(SEEDS, st.floats(0.2, 3))

@@ -13,7 +13,14 @@ from jaxtyping import Float, Int
 
 from shoal.linear import AlongAxis, LinearMap
 from shoal.moves.specification import Turns
-from shoal.states import Distance, Interval, Speed, StateSpace, TargetDistance, WallDistance
+from shoal.states import (
+    Distance,
+    Interval,
+    SpeedFeature,
+    StateSpace,
+    TargetDistance,
+    WallDistance,
+)
 
 FINEST = 40_000
 """Narrow bins of all features together, at most."""
@@ -104,7 +111,7 @@ def _parts(axis: Interval, kind: Any, width: float) -> Int[np.ndarray, " bins"]:
         return count
     if isinstance(kind, Distance | TargetDistance | WallDistance):
         count = np.maximum(1, np.ceil(np.diff(axis.edges) / width - 1e-9).astype(int))
-    elif isinstance(kind, Speed):
+    elif isinstance(kind, SpeedFeature):
         count *= SPEED_PARTS
     return count
 

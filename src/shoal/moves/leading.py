@@ -12,7 +12,7 @@ from shoal.moves.sampling import Spread
 from shoal.moves.seen import Seen
 from shoal.moves.sharing import located, shares
 from shoal.moves.specification import Steps, Turns
-from shoal.states import Records, Scene, Speed
+from shoal.states import Records, Scene, SpeedFeature
 from shoal.states.recipe import Counting
 from shoal.tracks import Circle, Rectangle
 from shoal.tracks.splitting import group_facts
@@ -129,8 +129,9 @@ def _decided(
         if not steps and part.turn in (-1, 0):
             value = group.perceived[rows, number]
             values[..., number] = difference(value[:, None], turns) if part.turn else value[:, None]
-        elif isinstance(part, Speed):
-            values[..., number] = lengths * (seen.fps or 1.0)
+        elif isinstance(part, SpeedFeature):
+            one = _first_in_rows(seen, frame, animal)
+            values[..., number] = part.of_lengths(one, lengths[:, None])[:, 0]
         else:
             values[..., number] = _of_one(part, seen, frame, animal, places, headings)
     allowed = np.ones(turns.shape, dtype=bool)
@@ -147,23 +148,27 @@ def _of_one(
     places: Float[np.ndarray, "n moves 2"],
     headings: Float[np.ndarray, "n moves"],
 ) -> Float[np.ndarray, "n moves"]:
-    """A feature of one animal in each of several frames, after each of its moves.
-
-    Every row becomes a frame of its own in which the deciding animal comes first.
-    """
-    count = scene.positions.shape[1]
-    order = np.argsort(np.arange(count)[None] != animal[:, None], axis=1, kind="stable")
-    rows = np.arange(len(frame))[:, None]
-    members = scene.members
-    small = replace(
-        scene,
-        positions=scene.positions[frame][rows, order],
-        headings=scene.headings[frame][rows, order],
-        places={name: path[frame] for name, path in scene.places.items()},
-        members=(),
-    )
+    """A feature of one animal in each of several frames, after each of its moves."""
+    small, members = _first_in_rows(scene, frame, animal), scene.members
     target = getattr(part, "target", None)
     found = np.asarray(part.decided(small, places[:, None], headings[:, None]))[:, 0]
     if isinstance(target, str) and target in members:  # nobody is its own goal
         found = np.where((animal == members.index(target))[:, None], np.nan, found)
     return found
+
+
+def _first_in_rows(
+    scene: Scene, frame: Int[np.ndarray, " n"], animal: Int[np.ndarray, " n"]
+) -> Scene:
+    """Every row becomes a frame of its own in which the deciding animal comes first."""
+    count = scene.positions.shape[1]
+    order = np.argsort(np.arange(count)[None] != animal[:, None], axis=1, kind="stable")
+    rows = np.arange(len(frame))[:, None]
+    return replace(
+        scene,
+        positions=scene.positions[frame][rows, order],
+        headings=scene.headings[frame][rows, order],
+        lengths=None if scene.lengths is None else scene.lengths[frame][rows, order],
+        places={name: path[frame] for name, path in scene.places.items()},
+        members=(),
+    )

@@ -28,7 +28,7 @@ from jaxtyping import Bool, Float, Int
 
 from shoal.angles import difference
 from shoal.errors import InputError
-from shoal.states import Scene, Speed
+from shoal.states import Scene, SpeedFeature
 from shoal.states.recipe import Counting
 from shoal.tracks import Circle, Rectangle, Tracks
 
@@ -137,6 +137,7 @@ def steps_of(window: Window, scene: Scene, recipe: Counting) -> Seen:
         scene,
         positions=scene.positions[1:-1],
         headings=scene.headings[:-2],
+        lengths=None if scene.lengths is None else scene.lengths[1:-1],
         places={name: path[1:-1] for name, path in scene.places.items()},
     )
     length = _length(_displacements(scene))
@@ -197,8 +198,8 @@ def _perceived(
     part: Any, scene: Scene, moved: tuple[np.ndarray, np.ndarray], before: tuple[np.ndarray, Any]
 ) -> np.ndarray:
     """The value of a feature; a speed is that of the step before, where steps are chosen."""
-    if isinstance(part, Speed) and np.isfinite(moved[1]).any():
-        return np.asarray(before[1] * (scene.fps or 1.0))
+    if isinstance(part, SpeedFeature) and np.isfinite(moved[1]).any():
+        return np.asarray(part.of_lengths(scene, before[1][..., None])[..., 0])
     return np.asarray(part.values(scene))
 
 

@@ -14,6 +14,7 @@ from shoal.states import (
     LocalMisalignment,
     NeighboursWithin,
     Numbered,
+    RelativeSpeed,
     Speed,
     StateSpace,
     TargetDistance,
@@ -109,6 +110,8 @@ def words_of(  # noqa: PLR0911  (one for each kind)
         return _WALLS
     if isinstance(part, Speed):
         return _SPEED
+    if isinstance(part, RelativeSpeed):
+        return _BESIDE
     if isinstance(part, NeighboursWithin):
         return _CROWD
     name = axis.name.replace("_", " ")
@@ -218,6 +221,16 @@ _WALLS = ScaleWords(
 _SPEED = ScaleWords(
     key="speed",
     about="their speed",
+    less="slow down",
+    more="speed up",
+    beyond="above {0}",
+    within="below {0}",
+    between="from {0} to {1}",
+    ends="at {0}",
+)
+_BESIDE = ScaleWords(
+    key="relative-speed",
+    about="their speed beside that of the others",
     less="slow down",
     more="speed up",
     beyond="above {0}",

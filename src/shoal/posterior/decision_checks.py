@@ -1,4 +1,4 @@
-"""Whether candidate moves are enough, and whether turns still depend on the turn before."""
+"""Whether candidates are enough, bins reach far enough, and turns depend on the turn before."""
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -10,6 +10,7 @@ from scipy.stats import rankdata
 from shoal.moves import Decisions, MoveFamily
 from shoal.posterior.decision_likelihood import DecisionLikelihood
 from shoal.posterior.nested import amplitude_of
+from shoal.states import Interval
 
 FEWEST, MOST_CHECKED = 30, 20_000
 """Decisions that a correlation is taken over."""
@@ -77,6 +78,19 @@ def residual_correlation(
     quantile = (chances * below).sum(axis=1) / chances.sum(axis=1)
     before = rankdata(decisions.turn_before[some])
     return float(np.corrcoef(np.stack([quantile, before]))[0, 1])
+
+
+def beyond_bins(decisions: Decisions) -> dict[str, tuple[float, float]]:
+    """By interval axis: the share of decisions above its last edge, and how far bins should reach.
+
+    Bins should reach to the 99 % quantile of what was decided.
+    """
+    found = {}
+    for axis, values in zip(decisions.space.axes, decisions.decided.T, strict=True):
+        if isinstance(axis, Interval) and axis.size > 1:
+            share = float(np.mean(values > axis.edges[-1]))
+            found[axis.name] = (share, float(np.quantile(values, 0.99)))
+    return found
 
 
 def _costs(

@@ -41,6 +41,9 @@ CORRELATED = 0.1
 SPOILT = 0.15
 """The same where it is negative, beyond which costs are not to be trusted."""
 
+BEYOND, FAR_BEYOND = 0.05, 0.2
+"""The shares of decisions beyond the last bin at which it is said, and costs are not trusted."""
+
 UNLEARNED = 0.9
 """The sd of a passive unknown, in sds of its prior, above which tracks have hardly told it."""
 
@@ -129,6 +132,7 @@ def diagnose_decisions(fit: "Fit") -> Diagnostics:
             f"standard deviation; candidates={2 * count} is more exact."
         )
     _note_turns(fit, failures, notes, numbers)
+    _note_beyond(fit, failures, notes, numbers)
     _note_entered(fit, notes, numbers)
     _note_learned(fit, notes, numbers)
     return Diagnostics(tuple(failures), tuple(notes), numbers)
@@ -171,6 +175,25 @@ def _note_turns(
             f"the command line --every {every:.0f}."
         )
         (failures if together < -SPOILT else notes).append(words)
+
+
+def _note_beyond(
+    fit: "Fit", failures: list[str], notes: list[str], numbers: dict[str, float]
+) -> None:
+    """Decisions beyond the last bin of a distance or speed; fits of older files do not know."""
+    for axis in fit.model.space.axes:
+        share, far = fit.facts.get("beyond_bins", {}).get(axis.name, (0.0, 0.0))
+        if not share > BEYOND:
+            continue
+        numbers[f"beyond_{axis.name}"] = share
+        name, last = axis.name.replace("_", " "), axis.edges[-1]
+        words = (
+            f"{share:.0%} of the decisions are beyond the last bin of the {name} (above {last:g}). "
+            "Costs do not change there, so that those of the last bins come out too much alike. "
+            f"Use bins up to {far:.2g} or more: edges= in Python; on the command line "
+            f":max={far:.2g} after the feature, such as neighbour-distance:max=10."
+        )
+        (failures if share > FAR_BEYOND else notes).append(words)
 
 
 def _judge_chains(

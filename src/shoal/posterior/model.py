@@ -21,7 +21,11 @@ from shoal.passive.estimating import most_probable
 from shoal.passive.narrowness import narrow_axes
 from shoal.posterior.advi import ADVI, advi_draws
 from shoal.posterior.checkpoint import Checkpoint
-from shoal.posterior.decision_checks import quadrature_shift, residual_correlation
+from shoal.posterior.decision_checks import (
+    beyond_bins,
+    quadrature_shift,
+    residual_correlation,
+)
 from shoal.posterior.decision_costs import with_state_costs
 from shoal.posterior.decision_fit import DecisionFit
 from shoal.posterior.decision_likelihood import DecisionLikelihood
@@ -313,6 +317,7 @@ class Model:
             "passive_alone": alone.tolist(),
             "quadrature_shift": quadrature_shift(likelihood, drawn.centre),
             "turn_correlation": residual_correlation(data, likelihood, flat),
+            "beyond_bins": beyond_bins(data),
         }
         told = replace(drawn, facts=drawn.facts | facts)
         model = replace(self, passive=data.moves)

@@ -15,7 +15,7 @@ from shoal.report.packing import packed
 from shoal.simulation import simulate
 from shoal.simulation.designs import AUTO, Surroundings
 from shoal.simulation.release import Window
-from shoal.states import Scene, Speed
+from shoal.states import Scene, SpeedFeature
 from shoal.states.scene import Feature
 from shoal.states.targets import target_places
 from shoal.tracks import Circle, Periodic, Tracks
@@ -246,10 +246,10 @@ def _values(fit: Fit, part: Any, scene: Scene) -> np.ndarray:
     """What animals perceived of a feature; of a speed, where steps are chosen, the one before."""
     if not isinstance(part, Feature):
         return np.full(scene.headings.shape, np.nan)
-    found = np.asarray(part.values(scene))
-    if isinstance(part, Speed) and isinstance(fit, DecisionFit) and fit.model.passive.steps:
-        return np.concatenate([np.full((1, found.shape[1]), np.nan), found[:-1]])
-    return found
+    if isinstance(part, SpeedFeature) and isinstance(fit, DecisionFit) and fit.model.passive.steps:
+        assert scene.lengths is not None
+        return np.asarray(part.of_lengths(scene, scene.lengths[..., None])[..., 0])
+    return np.asarray(part.values(scene))
 
 
 def _as_perceived(fit: Fit, scene: Scene) -> Scene:

@@ -53,6 +53,7 @@ class View(eqx.Module):
             everybody | {name: place[None] for name, place in self.places.items()},
             self.arena,
             self.members,
+            lengths=self.lengths[None],
         )
 
 

@@ -30,7 +30,7 @@ from shoal.passive.unknown import POWER
 from shoal.posterior import Fit
 from shoal.simulation.behaviour import Behaviour, Choice, View
 from shoal.simulation.following import perceived, sampled, state_number
-from shoal.states import Interval, Speed, StateSpace
+from shoal.states import Interval, SpeedFeature, StateSpace
 from shoal.tracks import Circle, Rectangle
 
 CANDIDATES = 256
@@ -254,8 +254,8 @@ class FollowMoves(Behaviour):
                 column = difference(value[:, None], turns) if part.turn else value[:, None]
                 column = jnp.broadcast_to(column, turns.shape)
                 column = jnp.where(jnp.isfinite(value)[:, None], column, jnp.nan)
-            elif isinstance(part, Speed):
-                column = lengths * (view.fps or 1.0)  # type: ignore[operator]
+            elif isinstance(part, SpeedFeature):
+                column = part.of_lengths(view.scene(), lengths[None])[0]  # type: ignore[index]
             else:
                 column = part.decided(seen.scene(), places[None], headings[None])[0]
             columns.append(_clipped(axis, column))

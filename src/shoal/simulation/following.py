@@ -14,7 +14,7 @@ from shoal.passive import MatrixDynamics, PassiveOperator, PerAxisDynamics, Spar
 from shoal.passive.uniform import UniformDynamics
 from shoal.simulation.behaviour import Behaviour, Choice, View
 from shoal.simulation.lines import Circles, Lines, Located, slices
-from shoal.states import Custom, Interval, Speed, StateSpace, TurningAngle
+from shoal.states import Custom, Interval, Speed, SpeedFeature, StateSpace, TurningAngle
 
 RULES = ("stochastic", "least-cost", "passive")
 LARGEST_MATRIX = 5000
@@ -171,8 +171,8 @@ def perceived(space: StateSpace, view: View) -> list[Float[Array, " individuals"
     scene = view.scene()
     found: list[Any] = []
     for part in space.parts:
-        if isinstance(part, Speed):
-            found.append(view.lengths * (view.fps or 1.0))
+        if isinstance(part, SpeedFeature):
+            found.append(part.of_lengths(scene, view.lengths[None, :, None])[0, :, 0])
         elif isinstance(part, TurningAngle):
             found.append(view.turned)
         elif isinstance(part, Custom):

@@ -6,11 +6,11 @@ from shoal.states.crowding import NeighboursWithin
 from shoal.states.custom import Custom
 from shoal.states.distances import Bearing, Distance, TargetDistance, WallDistance
 from shoal.states.misalignment import LocalMisalignment, TargetMisalignment
-from shoal.states.motion import Speed, TurningAngle
+from shoal.states.motion import RelativeSpeed, Speed, TurningAngle
 from shoal.states.perceiving import track_states
 from shoal.states.recipe import Headings
 from shoal.states.records import Records
-from shoal.states.scene import Feature, MovableFeature, Scene
+from shoal.states.scene import Feature, MovableFeature, Scene, SpeedFeature
 from shoal.states.space import StateSpace
 from shoal.states.transitions import Transitions
 
@@ -29,8 +29,10 @@ __all__ = [
     "NeighboursWithin",
     "Numbered",
     "Records",
+    "RelativeSpeed",
     "Scene",
     "Speed",
+    "SpeedFeature",
     "StateSpace",
     "TargetDistance",
     "TargetMisalignment",

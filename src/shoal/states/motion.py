@@ -1,4 +1,4 @@
-"""How an animal moves: its speed, and the turn it has just made."""
+"""How an animal moves: its speed, alone and beside the others', and the turn it has just made."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -10,6 +10,9 @@ from shoal.errors import InputError
 from shoal.states.angular import angular_axis
 from shoal.states.axes import Circular, Folded, Interval
 from shoal.states.scene import PerAnimal, PerMove, Places, Scene
+
+FASTEST = 1e6
+"""Times as fast as others that all but rest."""
 
 
 @dataclass(frozen=True)
@@ -68,8 +71,83 @@ class Speed:
 
     def decided(self, scene: Scene, places: Places, headings: PerMove) -> PerMove:
         """The speed of each move itself, in one frame."""
-        moved = scene.shortest(places - scene.positions[:, : places.shape[1], None])
-        return namespace(moved).hypot(moved[..., 0], moved[..., 1]) * (scene.fps or 1.0)
+        return self.of_lengths(scene, _lengths_of(scene, places))
+
+    def of_lengths(self, scene: Scene, lengths: PerMove) -> PerMove:
+        """The speed of steps of these lengths."""
+        return lengths * (scene.fps or 1.0)
+
+
+@dataclass(frozen=True)
+class RelativeSpeed:
+    """How fast the animal goes beside the others: its last step over the mean of theirs.
+
+    1 is as fast as the others, 2 twice as fast.
+
+    Parameters
+    ----------
+    edges
+        Of the bins.
+    beyond
+        Whether the last bin also holds what lies beyond its upper edge.
+    walls
+        Of the axis: ``"both"``, ``"low"``, ``"high"`` or ``"none"`` (see ``Interval``). By default
+        an end at 0 is a wall and the upper end is none.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> shoal.RelativeSpeed((0.0, 0.5, 1.0, 1.5, 2.0), beyond=True).axis.name
+    'relative_speed'
+    """
+
+    edges: Any
+    beyond: bool = False
+    walls: Any = None
+    social: ClassVar[bool] = True
+    turn: ClassVar[int] = 0
+    before: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        """Check the edges."""
+        object.__setattr__(self, "edges", self.axis.edges)
+
+    @property
+    def axis(self) -> Interval:
+        """The axis it is measured on."""
+        unit = "times the others'"
+        return Interval.from_zero("relative_speed", self.edges, unit, self.beyond, self.walls)
+
+    def values(self, scene: Scene) -> PerAnimal:
+        """Of the last steps; NaN where an animal, or all others, were not seen in both frames."""
+        lengths = scene.lengths
+        if lengths is None:
+            raise InputError("how far animals have moved is not known in this scene")
+        return self.of_lengths(scene, lengths[:, :, None])[..., 0]
+
+    def decided(self, scene: Scene, places: Places, headings: PerMove) -> PerMove:
+        """Of each move itself, beside the others' last steps."""
+        return self.of_lengths(scene, _lengths_of(scene, places))
+
+    def of_lengths(self, scene: Scene, lengths: PerMove) -> PerMove:
+        """Of steps of these lengths; very large where all others rest."""
+        xp = namespace(lengths)
+        steps = scene.lengths
+        assert steps is not None
+        known = xp.isfinite(steps)
+        steps = xp.where(known, steps, 0.0)
+        first = slice(lengths.shape[1])
+        count = (known.sum(axis=1, keepdims=True) - known[:, first])[..., None]
+        total = (steps.sum(axis=1, keepdims=True) - steps[:, first])[..., None]
+        mean = xp.maximum(total, 0.0) / xp.maximum(count, 1)
+        ratio = lengths / xp.maximum(mean, lengths / FASTEST + 1e-300)
+        return xp.where(count > 0, ratio, xp.nan)
+
+
+def _lengths_of(scene: Scene, places: Places) -> PerMove:
+    """How far it is to each place."""
+    moved = scene.shortest(places - scene.positions[:, : places.shape[1], None])
+    return namespace(moved).hypot(moved[..., 0], moved[..., 1])
 
 
 @dataclass(frozen=True)

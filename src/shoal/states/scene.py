@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
 from jaxtyping import Float
 
 from shoal.angles import namespace
@@ -41,6 +42,8 @@ class Scene:
         The names of those in ``positions``.
     centre
         Longitude and latitude of (0, 0), where places were projected.
+    lengths
+        How far each has moved since the frame before; NaN where that is unknown.
     """
 
     positions: Positions
@@ -51,6 +54,7 @@ class Scene:
     arena: Arena | None = None
     members: tuple[str, ...] = ()
     centre: tuple[float, float] | None = None
+    lengths: PerAnimal | None = None
 
     @classmethod
     def of(
@@ -69,8 +73,10 @@ class Scene:
         places = tracks.positions
         everybody = {name: places[:, index] for index, name in enumerate(names)}
         whole = len(who) == len(names)
+        own = places if whole else places[:, who]
+        moved = shortest(np.diff(own, axis=0, prepend=np.nan), tracks.arena)
         return cls(
-            places if whole else places[:, who],
+            own,
             angles if whole else angles[:, who],
             tracks.fps,
             tracks.group,
@@ -78,6 +84,7 @@ class Scene:
             tracks.arena,
             tracks.members,
             tracks.centre,
+            np.hypot(moved[..., 0], moved[..., 1]),
         )
 
     def shortest(self, step: Any) -> Any:
@@ -116,6 +123,15 @@ class MovableFeature(Feature, Protocol):
 
     def decided(self, scene: Scene, places: Places, headings: PerMove) -> PerMove:
         """The values if each of the first animals were there and headed so, one at a time."""
+        ...
+
+
+@runtime_checkable
+class SpeedFeature(MovableFeature, Protocol):
+    """A feature that follows from how far an animal goes."""
+
+    def of_lengths(self, scene: Scene, lengths: PerMove) -> PerMove:
+        """The values if each of the first animals went so far, one at a time."""
         ...
 
 

@@ -44,6 +44,7 @@ def overview(blocks: list[Block], recipe: Counting) -> Scene:
         scenes[0],
         positions=np.concatenate([scene.positions for scene in scenes]),
         headings=np.concatenate([scene.headings for scene in scenes]),
+        lengths=None,
         places={},
     )
 

@@ -14,6 +14,7 @@ FEATURES = {
     "target-distance": "distance to --target; bins, max, edges, walls",
     "wall-distance": "distance to the wall of the --arena; bins, max, edges, walls",
     "speed": "displacement over time; bins, max, edges, walls, frames",
+    "relative-speed": "last step over the mean of the others'; bins, max, edges, walls",
     "turning": "turn since the frame before; bins, absolute",
     "neighbours": "number of others within radius; radius, most",
 }

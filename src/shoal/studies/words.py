@@ -20,6 +20,7 @@ from shoal.states import (
     Feature,
     LocalMisalignment,
     NeighboursWithin,
+    RelativeSpeed,
     Scene,
     Speed,
     StateSpace,
@@ -119,6 +120,7 @@ def _measured(
         "speed": lambda e, b: Speed(
             e, options.get("frames", 1), _speed_unit(unit, scenes), b, walls
         ),
+        "relative-speed": lambda e, b: RelativeSpeed(e, b, walls),
     }
     if "edges" in options:
         return makers[name](options["edges"], False)
