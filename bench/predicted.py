@@ -1,6 +1,6 @@
 """Simulated groups against observed ones: how many measures fail, by decisions and transitions.
 
-    python bench/predicted.py --data FOLDER [--animals sheep]
+    python bench/predicted.py --data FOLDER [--animals sheep] [--every 2 5 15]
 
 All policies are learned from the same frames of the same groups, and checked on them: decisions
 with steps and with turns, both with three features, and transitions with turn-coupled dynamics and
@@ -9,6 +9,7 @@ chosen.
 """
 
 import argparse
+import itertools
 import time
 import warnings
 from pathlib import Path
@@ -21,9 +22,9 @@ from shoal.cli.compiling import keep_programs
 from shoal.studies.words import round_edges
 
 SETS = {
-    "sheep": ("sheep-dog/drives_data.mat", 5),
-    "guppy pairs": ("guppy-pairs-robofish", 5),
-    "fish-escape": ("fish-escape5", 5),
+    "sheep": "sheep-dog/drives_data.mat",
+    "guppy pairs": "guppy-pairs-robofish",
+    "fish-escape": "fish-escape5",
 }
 LEARNED_FROM = 8000
 
@@ -32,23 +33,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=Path("data"))
     parser.add_argument("--animals", choices=SETS, action="append")
+    parser.add_argument("--every", type=int, nargs="+", default=[5], help="frames of a move")
     chosen = parser.parse_args()
     warnings.simplefilter("ignore")
     keep_programs()
     print(
         "| animals | measure | observed | steps | turns | transitions |\n|---|---|---|---|---|---|"
     )
-    for name in chosen.animals or SETS:
-        place, every = SETS[name]
-        read: Any = shoal.read_tracks(chosen.data / place)
+    for name, every in itertools.product(chosen.animals or SETS, chosen.every):
+        read: Any = shoal.read_tracks(chosen.data / SETS[name])
         groups = [part.thin(every) for part in read if len(part.members) > 1][:6]
         begun = time.perf_counter()
         checks = {
             way: shoal.predictive_check(learned(groups), groups, replicates=100)
             for way, learned in WAYS.items()
         }
-        told(name, checks)
-        print(f"{name}: {time.perf_counter() - begun:.0f} s", flush=True)
+        told(f"{name}, 1 in {every}", checks)
+        print(f"{name}, 1 in {every}: {time.perf_counter() - begun:.0f} s", flush=True)
 
 
 def by_steps(groups: list[Any]) -> Any:

@@ -199,6 +199,7 @@ def report(wants: str, groups: list[dict[str, Any]], chosen: Any) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--first", type=int, default=1, help="the first seed")
     parser.add_argument("--wants", nargs="+", default=["attraction", "distance"])
     parser.add_argument("--contrast", type=float, default=3.0)
     parser.add_argument("--align", type=float, default=0.8)
@@ -212,7 +213,8 @@ def main() -> None:
     warnings.simplefilter("ignore")
     keep_programs()
     for wants in chosen.wants:
-        groups = [one_group(wants, seed, chosen) for seed in range(1, chosen.seeds + 1)]
+        seeds = range(chosen.first, chosen.first + chosen.seeds)
+        groups = [one_group(wants, seed, chosen) for seed in seeds]
         report(wants, groups, chosen)
 
 

@@ -112,7 +112,8 @@ class Effects:
         return (
             f"{first.name[0].upper()}{first.name[1:]} matters more than {second.name} {how}: it "
             f"explains {first.share.mean():.0%} of the variance of the cost-to-go over all states, "
-            f"{second.name} {second.share.mean():.0%}; {rest}."
+            f"rare ones counting as much as common ones, {second.name} "
+            f"{second.share.mean():.0%}; {rest}."
         )
 
 
