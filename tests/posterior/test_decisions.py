@@ -237,3 +237,23 @@ def test_bins_that_end_among_the_animals_are_not_trusted():
     assert f"{share:.0%}" in words and "(above 0.4)" in words and f":max={far:.2g}" in words
     said, share, _ = judged((0.0, 0.2, 0.4, float(far) + 0.1))
     assert share < 0.01 and not any("beyond" in line for line in (*said.failures, *said.notes))
+
+
+@pytest.mark.filterwarnings("ignore:the target")  # far away, so that everybody sees it alike
+@pytest.mark.parametrize("shared", [0.0, 8.0])
+def test_turns_that_animals_make_together_are_noticed(shared):
+    rng = np.random.default_rng(3)
+    turns = rng.normal(0, 8, (500, 4)) + shared * rng.normal(size=(500, 1))
+    angle = np.deg2rad(rng.uniform(-180, 180, 4) + np.cumsum(turns, axis=0))
+    places = np.cumsum(np.stack([np.cos(angle), np.sin(angle)], axis=-1), axis=0)
+    space = shoal.StateSpace(shoal.TargetMisalignment((1e6, 0.0), bins=12))
+    found = shoal.decisions(shoal.Tracks.from_arrays(places), space, shoal.Turns("von-mises"))
+    fit = shoal.Model(space, found.moves, shoal.Smooth()).fit(found, "map")
+    together, pairs = (fit.facts[f"frame_{name}"] for name in ("correlation", "pairs"))
+    assert pairs == 6 * found.total / 4
+    said = [line for line in fit.diagnostics().notes if "in the same frame" in line]
+    if shared:  # half of the variance is shared: 6/π asin(1/4) for the quantiles of normal turns
+        assert together == pytest.approx(6 / np.pi * np.arcsin(0.25), abs=0.1)
+        assert len(said) == 1 and f"(correlation {together:.2f})" in said[0]
+    else:
+        assert abs(together) < 4 / np.sqrt(pairs) and not said

@@ -1,9 +1,11 @@
-"""Whether candidates are enough, bins reach far enough, and turns depend on the turn before."""
+"""Whether candidates are enough, bins reach far enough, and turns still depend on each other."""
+
+from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 from scipy.linalg import cho_factor, cho_solve
 from scipy.stats import rankdata
 
@@ -50,34 +52,68 @@ def quadrature_shift(
     return float(np.max(np.abs(centred @ moved) / np.maximum(sd, 1e-12)[:, None]))
 
 
-def residual_correlation(
+def residual_correlations(
     decisions: Decisions,
     likelihood: DecisionLikelihood,
     positions: Float[np.ndarray, "draws unknowns"],
-) -> float:
-    """Of each turn's quantile under the fitted policy with the rank of the turn before.
+) -> dict[str, float]:
+    """Whether turns still depend on each other, by their quantiles under the fitted policy.
 
-    What animals prefer makes successive turns depend on each other; what is left over is
-    persistence where it is positive, and errors of measurement where it is negative. NaN where
-    there are too few.
+    ``turn_correlation`` is that of a turn's quantile with the rank of the turn before. What animals
+    prefer makes successive turns depend on each other; what is left over is persistence where it is
+    positive, and errors of measurement where it is negative. ``frame_correlation`` is that of the
+    quantiles of animals of a group in the same frame, and ``frame_pairs`` how many pairs of animals
+    it is taken over. NaN where there are too few.
     """
-    model = likelihood.model
+    draws = positions[np.unique(np.linspace(0, len(positions) - 1, 200).astype(int))]
+    q = likelihood.functions @ np.mean([_costs(likelihood, draw) for draw in draws], axis=0)
+    _, hyper = likelihood.model.split(jnp.asarray(positions.mean(axis=0)))
+    passive = likelihood.model.parts(hyper)[1]
+
+    def quantiles(some: Int[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
+        few = decisions.take(some)
+        family = MoveFamily.of(decisions.moves, decisions.places, few.candidates)
+        chances = np.asarray(_weights(family, passive)).T * np.exp(q.min() - q[few.states])
+        turns = decisions.quadrature.turns(few.turn_before, few.which)
+        beyond = turns - few.turn[:, None]
+        below = np.where(np.abs(beyond) < 1e-3, 0.5, beyond < 0)  # half of what is the move itself
+        return np.asarray((chances * below).sum(axis=1) / chances.sum(axis=1))
+
+    return {
+        "turn_correlation": _with_turn_before(decisions, quantiles),
+        **_with_others(decisions, quantiles),
+    }
+
+
+def _with_turn_before(decisions: Decisions, quantiles: Any) -> float:
+    """The correlation of quantiles with the turn before."""
     known = np.flatnonzero(decisions.turn_before != 0)
     if known.size < FEWEST:
         return float("nan")
     some = known[np.unique(np.linspace(0, known.size - 1, MOST_CHECKED).astype(int))]
-    draws = positions[np.unique(np.linspace(0, len(positions) - 1, 200).astype(int))]
-    q = likelihood.functions @ np.mean([_costs(likelihood, draw) for draw in draws], axis=0)
-    few, hyper = decisions.take(some), positions.mean(axis=0)[model.coefficients :]
-    family = MoveFamily.of(decisions.moves, decisions.places, few.candidates)
-    weights = np.asarray(_weights(family, model.parts(jnp.asarray(hyper))[1])).T
-    chances = weights * np.exp(q.min() - q[few.states])
-    turns = decisions.quadrature.turns(decisions.turn_before[some], decisions.which[some])
-    beyond = turns - decisions.turn[some, None]
-    below = np.where(np.abs(beyond) < 1e-3, 0.5, beyond < 0)  # half of what is the move itself
-    quantile = (chances * below).sum(axis=1) / chances.sum(axis=1)
     before = rankdata(decisions.turn_before[some])
-    return float(np.corrcoef(np.stack([quantile, before]))[0, 1])
+    return float(np.corrcoef(np.stack([quantiles(some), before]))[0, 1])
+
+
+def _with_others(decisions: Decisions, quantiles: Any) -> dict[str, float]:
+    """The correlation of quantiles among animals that decide in the same frame of a group."""
+    records = decisions.records
+    _, moment, size = np.unique(
+        np.stack([records.group, records.frame]), axis=1, return_inverse=True, return_counts=True
+    )
+    moment = moment.ravel()
+    some = np.flatnonzero(size[moment] > 1)
+    if some.size > MOST_CHECKED:  # whole frames
+        every = -(-some.size // MOST_CHECKED)
+        some = some[moment[some] % every == 0]
+    _, moment, size = np.unique(moment[some], return_inverse=True, return_counts=True)
+    pairs = float(size @ (size - 1)) / 2
+    if pairs < FEWEST:
+        return {"frame_correlation": float("nan"), "frame_pairs": pairs}
+    away = quantiles(some) - 0.5
+    together = np.bincount(moment, away) ** 2 - np.bincount(moment, away**2)
+    found = float(together.sum() / (2 * pairs) / np.mean(away**2))
+    return {"frame_correlation": found, "frame_pairs": pairs}
 
 
 def beyond_bins(decisions: Decisions) -> dict[str, tuple[float, float]]:

@@ -132,6 +132,7 @@ def diagnose_decisions(fit: "Fit") -> Diagnostics:
             f"standard deviation; candidates={2 * count} is more exact."
         )
     _note_turns(fit, failures, notes, numbers)
+    _note_together(fit, notes, numbers)
     _note_beyond(fit, failures, notes, numbers)
     _note_entered(fit, notes, numbers)
     _note_learned(fit, notes, numbers)
@@ -175,6 +176,21 @@ def _note_turns(
             f"the command line --every {every:.0f}."
         )
         (failures if together < -SPOILT else notes).append(words)
+
+
+def _note_together(fit: "Fit", notes: list[str], numbers: dict[str, float]) -> None:
+    """Turns that animals make together; fits of older files do not know."""
+    together = float(fit.facts.get("frame_correlation", math.nan))
+    if not together > max(CORRELATED, 3 / math.sqrt(fit.facts.get("frame_pairs", 1.0))):
+        return
+    numbers["frame_correlation"] = together
+    notes.append(
+        f"Animals of a group turn the same way in the same frame, more than costs explain "
+        f"(correlation {together:.2f}): they react to each other within one move, or to something "
+        "that is no feature. Intervals are then too short, and simulated groups too loose. Shorter "
+        "moves help (a smaller number in tracks.thin; on the command line --every), and features "
+        "of what they react to."
+    )
 
 
 def _note_beyond(

@@ -24,7 +24,7 @@ from shoal.posterior.checkpoint import Checkpoint
 from shoal.posterior.decision_checks import (
     beyond_bins,
     quadrature_shift,
-    residual_correlation,
+    residual_correlations,
 )
 from shoal.posterior.decision_costs import with_state_costs
 from shoal.posterior.decision_fit import DecisionFit
@@ -316,8 +316,8 @@ class Model:
         facts = {
             "passive_alone": alone.tolist(),
             "quadrature_shift": quadrature_shift(likelihood, drawn.centre),
-            "turn_correlation": residual_correlation(data, likelihood, flat),
             "beyond_bins": beyond_bins(data),
+            **residual_correlations(data, likelihood, flat),
         }
         told = replace(drawn, facts=drawn.facts | facts)
         model = replace(self, passive=data.moves)
