@@ -11,9 +11,9 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from shoal.checks.zones import passive_weights
 from shoal.moves import AloneFamily, MoveFamily
 from shoal.passive.estimating import most_probable
+from shoal.selection.zones import passive_weights
 from shoal.states import Circular, Folded
 
 WIDTH, BATCH, EPOCHS, PATIENCE = 32, 512, 60, 6

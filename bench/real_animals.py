@@ -17,13 +17,13 @@ import numpy as np
 
 import shoal
 from cloning import cloned
-from shoal.checks.baselines import given, move_ladder
-from shoal.checks.holding_out import group_rows, parts_of
-from shoal.checks.matching import common
-from shoal.checks.side_by_side import _entry
 from shoal.moves import MoveFamily
 from shoal.passive.estimating import most_probable
 from shoal.posterior import Score
+from shoal.selection.baselines import given, move_ladder
+from shoal.selection.holding_out import group_rows, parts_of
+from shoal.selection.matching import common
+from shoal.selection.side_by_side import _entry
 
 ALL_TO_LEARN, ALL_TO_SCORE, GROUPS = 8_000, 6_000, 6
 SETS = {

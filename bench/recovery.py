@@ -14,8 +14,8 @@ import warnings
 import numpy as np
 
 import shoal
+from shoal.paper.vicsek import spp_costs
 from shoal.simulation.tank import tank_truth
-from shoal.studies.vicsek import spp_costs
 
 
 def flock(seeds: int) -> None:

@@ -38,13 +38,13 @@ import shoal
 from rstan import NoStanError, Stan, StanError, read_array, stan_in, write_array
 from shoal.basis.identity import IdentityMap
 from shoal.errors import InputError
-from shoal.files import write_whole
+from shoal.paper.timings import digest, refresh
 from shoal.posterior import Fit
 from shoal.posterior.convergence import convergence
 from shoal.posterior.density import Density
 from shoal.posterior.fit import SAMPLING, without_level
 from shoal.posterior.prior import FORMS
-from shoal.studies.timings import digest, refresh
+from shoal.system.files import write_whole
 
 STUDIES = ("vicsek", "guppies")
 PROGRAMS = ("optimised", "published")

@@ -24,7 +24,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 import shoal
-from shoal.cluster import client_of
+from shoal.system.cluster import client_of
 
 ANIMALS, FRAMES = 10, 1_000
 SPACE = shoal.StateSpace(

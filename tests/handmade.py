@@ -6,9 +6,9 @@ import numpy as np
 import xarray as xr
 
 import shoal
-from shoal.checks import Comparison
-from shoal.checks.verdict import Entry
 from shoal.posterior import Fit, Score
+from shoal.selection import Comparison
+from shoal.selection.verdict import Entry
 
 
 def fit_of(model, v, parameters=None, transitions=None, method="nuts", lag=1):

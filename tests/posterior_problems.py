@@ -3,7 +3,7 @@
 import numpy as np
 
 import shoal
-from shoal.studies.vicsek import spp_costs
+from shoal.paper.vicsek import spp_costs
 
 SPP = shoal.StateSpace(shoal.Circular("local"))
 

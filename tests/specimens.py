@@ -10,7 +10,7 @@ from pathlib import Path
 import xarray as xr
 
 import shoal
-from shoal.studies.fitting import FitSettings
+from shoal.workflows.fitting import FitSettings
 from track_files import FILES, made, places
 
 SPACE = shoal.StateSpace(shoal.LocalMisalignment(6))

@@ -23,20 +23,12 @@ if TYPE_CHECKING:
         Terms,
         VonMises,
     )
-    from shoal.checks import (
-        Calibration,
-        Comparison,
-        PredictiveCheck,
-        calibrate,
-        compare,
-        group_measures,
-        predictive_check,
-        summaries,
-    )
+    from shoal.checks import Calibration, PredictiveCheck, calibrate, predictive_check
     from shoal.figures.video import (
         animate,
     )
     from shoal.lmdp import Solution, policy, solve, state_cost
+    from shoal.measures import group_measures, summaries
     from shoal.moves import (
         Decisions,
         EmpiricalMoves,
@@ -69,6 +61,7 @@ if TYPE_CHECKING:
         load_fit,
     )
     from shoal.report import write_report
+    from shoal.selection import Comparison, compare
     from shoal.simulation import (
         Couzin,
         Flock,
@@ -208,16 +201,9 @@ _HOME = {
     ),
     "figures.video": ("animate",),
     "report": ("write_report",),
-    "checks": (
-        "Calibration",
-        "Comparison",
-        "PredictiveCheck",
-        "calibrate",
-        "compare",
-        "group_measures",
-        "predictive_check",
-        "summaries",
-    ),
+    "checks": ("Calibration", "PredictiveCheck", "calibrate", "predictive_check"),
+    "measures": ("group_measures", "summaries"),
+    "selection": ("Comparison", "compare"),
 }
 _WHERE = {name: package for package, names in _HOME.items() for name in names}
 

@@ -8,8 +8,8 @@ import pytest
 import shoal
 from shoal.checks import Measure, PredictiveCheck, predictive_check
 from shoal.checks.comparison import LEARNED, MODELS, PASSIVE, VICSEK
-from shoal.checks.summarising import SUMMARIES, summaries
 from shoal.checks.words import MORE_LESS
+from shoal.measures.summaries import SUMMARIES, summaries
 
 SPACE = shoal.StateSpace(shoal.LocalMisalignment(bins=12))
 PASSIVE_WALK = shoal.RandomWalk(40.0)

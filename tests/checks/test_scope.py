@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import shoal
-from shoal.checks.measures import CROWD, nearest_distance
 from shoal.checks.scope import (
     FEWEST,
     FEWEST_STEPS,
@@ -15,6 +14,7 @@ from shoal.checks.scope import (
     scope,
     walls_in_words,
 )
+from shoal.measures.shape import CROWD, nearest_distance
 from shoal.simulation.designs import Surroundings
 from shoal.simulation.release import Window
 

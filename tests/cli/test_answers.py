@@ -10,13 +10,14 @@ import pytest
 import shoal
 from cli.speaking import spoken
 from cli.test_fit import drifting
-from shoal.checks import candidates, side_by_side
 from shoal.cli.answering import plain
 from shoal.cli.main import COMMANDS, app
 from shoal.cli.output import print_table
-from shoal.studies import demo as demo_study
-from shoal.studies import machine, reproducing
-from shoal.studies.claims import FAILS, Claim
+from shoal.paper import demo as demo_study
+from shoal.paper import reproducing
+from shoal.paper.claims import FAILS, Claim
+from shoal.selection import candidates, side_by_side
+from shoal.workflows import machine
 
 EVERY = [command.__name__ for commands in COMMANDS.values() for command in commands]
 PAGE = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text(encoding="utf-8")

@@ -10,11 +10,11 @@ from matplotlib.image import imread
 
 import shoal
 from cli.test_fit import run_here
-from shoal.checks import baselines, candidates, entrants, side_by_side
 from shoal.cli.main import main
-from shoal.studies import choosing
-from shoal.studies.comparing import CompareRun, CompareSettings
-from shoal.studies.words import basis_of
+from shoal.selection import baselines, candidates, entrants, side_by_side
+from shoal.selection import dynamics as choosing
+from shoal.workflows.comparing import CompareRun, CompareSettings
+from shoal.workflows.words import basis_of
 
 LITTLE = ("--state", "local:bins=4", "--method", "map", "--as", "transitions")
 

@@ -8,16 +8,17 @@ import pytest
 
 from cli.speaking import spoken
 from cli.test_fit import drifting
-from shoal.checks.holding_out import parts_of
 from shoal.cli import completing
+from shoal.paper import reproducing
 from shoal.posterior.model import METHODS
+from shoal.selection.holding_out import parts_of
 from shoal.simulation.following import RULES
 from shoal.simulation.walls import WALLS
 from shoal.states import Circular, LocalMisalignment, StateSpace, count_transitions
-from shoal.studies import calibrating, moving, reproducing, vocabulary
-from shoal.studies.words import basis_of, feature_of, passive_of
 from shoal.tracks import Collection
 from shoal.tracks.readers import FORMATS
+from shoal.workflows import calibrating, moving, vocabulary
+from shoal.workflows.words import basis_of, feature_of, passive_of
 
 
 def completed(words, monkeypatch):
@@ -77,7 +78,7 @@ def test_every_word_that_is_offered_is_understood():
         assert basis_of(word) is not None
     for word in vocabulary.FEATURES:
         options = {"neighbours": ":radius=1"}.get(word, "")
-        limit = ":max=1" if "distance" in word or word == "speed" else ""
+        limit = ":max=1" if "distance" in word or "speed" in word else ""
         made = feature_of(f"{word}{options}{limit}", (0.0, 0.0), None, "", lambda: [])
         assert made is not None
     assert set(vocabulary.METHODS) == set(METHODS)

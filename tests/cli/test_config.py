@@ -5,7 +5,7 @@ import pytest
 import shoal
 from cli.speaking import spoken
 from cli.test_fit import drifting
-from shoal.studies.moving_choices import AnimateChoices, PredictChoices, SimulateChoices
+from shoal.workflows.moving_choices import AnimateChoices, PredictChoices, SimulateChoices
 
 
 @pytest.fixture(scope="module")

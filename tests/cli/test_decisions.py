@@ -11,10 +11,10 @@ import shoal
 from cli.speaking import spoken
 from cli.test_fit import drifting
 from shoal.posterior import DecisionFit
-from shoal.studies.deciding import moves_for
-from shoal.studies.fitting import FitRun, FitSettings
-from shoal.studies.settings import Choices
-from shoal.studies.words import moves_of, words_of_moves
+from shoal.workflows.deciding import moves_for
+from shoal.workflows.fitting import FitRun, FitSettings
+from shoal.workflows.settings import Choices
+from shoal.workflows.words import moves_of, words_of_moves
 
 STATE = "local:others:bins=8,neighbour-distance:bins=6:max=1.8"
 LIKED = 0.75
@@ -132,7 +132,7 @@ def test_nuts_takes_over_where_laplace_cannot_be_corrected_and_it_is_said(tmp_pa
     path = drifting(1, 60).to_csv(tmp_path / "fish.csv")
     words = {"state": "local:others:bins=8", "every": 1, "candidates": 16}
     quick = {"chains": 1, "draws": 50, "warmup": 50}
-    monkeypatch.setattr("shoal.studies.fitting.well_drawn", lambda fit: False)
+    monkeypatch.setattr("shoal.workflows.fitting.well_drawn", lambda fit: False)
     run = FitRun(FitSettings(tracks=str(path), **words, **quick), False)
     assert run.fit.method == run.resolved.method == "nuts"
     assert any("could not be corrected" in note for note in run.notes())

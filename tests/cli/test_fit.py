@@ -11,7 +11,7 @@ from matplotlib.image import imread
 import shoal
 from cli.speaking import spoken
 from shoal.cli.main import main
-from shoal.studies.fitting import FitRun, FitSettings
+from shoal.workflows.fitting import FitRun, FitSettings
 from track_files import made, places
 
 WORDS = {

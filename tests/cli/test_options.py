@@ -18,9 +18,9 @@ from shoal.cli.options import (
     with_reading_options,
 )
 from shoal.errors import InputError
-from shoal.studies.fitting import FitSettings
-from shoal.studies.reading import ReadingSettings
-from shoal.studies.settings import key_of
+from shoal.workflows.fitting import FitSettings
+from shoal.workflows.reading import ReadingSettings
+from shoal.workflows.settings import key_of
 
 OPTIONS = STATES | READING
 

@@ -13,8 +13,8 @@ import shoal
 from cli.test_fit import drifting, run_here
 from report_pages import learned, local
 from shoal.cli.main import main
-from shoal.studies.fitting import FitSettings
-from shoal.studies.repeating import command_line
+from shoal.workflows.fitting import FitSettings
+from shoal.workflows.repeating import command_line
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,8 @@ import pytest
 import shoal
 from cli.speaking import spoken
 from cli.test_fit import drifting
-from shoal.claim import claimed, unfinished
 from shoal.posterior.checkpoint import Checkpoint
+from shoal.system.lock import locked, unfinished
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def test_a_run_that_is_killed_stopped_and_resumed_is_the_uninterrupted_one(comma
         assert done.status == 2
         return done.err
 
-    with claimed(out):
+    with locked(out):
         assert "another process is writing" in refused()
     assert not unfinished(out).exists()
 

@@ -15,10 +15,10 @@ from pyarrow import parquet
 
 import shoal
 from mutations import mutated
-from shoal import foreign
+from shoal.system import quarantine
 from specimens import HOW, specimens
 
-KEPT = foreign._new_process
+KEPT = quarantine._new_process
 BUSY = settings(
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
@@ -176,14 +176,14 @@ def test_a_trial_that_hangs_or_dies_is_a_refusal_and_the_next_file_is_read(
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
         return subprocess.Popen([sys.executable, "-c", program], **pipes)
 
-    walker = foreign.Walker()
+    walker = quarantine.Walker()
     with monkeypatch.context() as broken:
-        broken.setattr(foreign, "_WALKER", walker)
-        broken.setattr(foreign, "_new_process", process)
-        broken.setattr(foreign, "SECONDS", 0.5)
+        broken.setattr(quarantine, "_WALKER", walker)
+        broken.setattr(quarantine, "_new_process", process)
+        broken.setattr(quarantine, "SECONDS", 0.5)
         with pytest.raises(shoal.InputError, match="hung or broke off"):
-            foreign.check_hdf5(good)
+            quarantine.check_hdf5(good)
         assert walker.process is None
-        broken.setattr(foreign, "_new_process", KEPT)
-        foreign.check_hdf5(good)
+        broken.setattr(quarantine, "_new_process", KEPT)
+        quarantine.check_hdf5(good)
         walker.stop()

@@ -167,7 +167,7 @@ def test_6_nul_bytes_are_named_or_harmless(tmp_path):
 
 
 def _config(path):
-    from shoal.studies.fitting import FitSettings  # noqa: PLC0415
+    from shoal.workflows.fitting import FitSettings  # noqa: PLC0415
 
     return FitSettings.from_toml(path)
 

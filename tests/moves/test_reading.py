@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import shoal
-from shoal.progress import silent
 from shoal.simulation.designs import Surroundings
 from shoal.simulation.groups import simulated
+from shoal.system.progress import silent
 
 ARENA = shoal.Rectangle(-5.0, -5.0, 5.0, 5.0)
 

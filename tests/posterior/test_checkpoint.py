@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import shoal
-from shoal import files
 from shoal.errors import InputError, OutputError
 from shoal.posterior.checkpoint import MARK, Checkpoint
+from shoal.system import files
 
 SETTINGS = shoal.NUTS(warmup=60)
 

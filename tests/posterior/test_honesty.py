@@ -8,7 +8,7 @@ import shoal
 from shoal.errors import InputError
 from shoal.posterior.identified import compared_parts
 from shoal.posterior.memory import needed_memory
-from shoal.room import free_memory, refuse_beyond_memory
+from shoal.system.memory import free_memory, refuse_beyond_memory
 
 
 def test_parts_that_no_departure_compares_are_told_apart():

@@ -15,8 +15,8 @@ import scipy.sparse as sp
 import shoal
 from posterior_problems import random_transitions
 from registries import BASES, MIXED, NUMBERED, TORUS, Lazy, random_graph, random_matrix
-from shoal import files
 from shoal.posterior.specification import described, restored
+from shoal.system import files
 
 MODELS = {
     "walk": shoal.Model(TORUS, shoal.RandomWalk((60.0, 90.0)), discount=0.9),

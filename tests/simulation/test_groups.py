@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.progress import silent
 from shoal.simulation.behaviour import View
 from shoal.simulation.designs import Surroundings
 from shoal.simulation.groups import simulated
 from shoal.simulation.speeds import BLOCK, Gamma, Observed
 from shoal.simulation.walls import moved
 from shoal.states import track_states
+from shoal.system.progress import silent
 
 TARGET = (0.2, 0.8)
 SPACE = shoal.StateSpace(

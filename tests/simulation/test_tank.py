@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import shoal
-from shoal.checks import summaries
+from shoal.measures import summaries
 from shoal.simulation.tank import LONGEST, SHORTEST
 
 

@@ -12,8 +12,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.cluster import client_of, run_jobs
-from shoal.progress import silent
+from shoal.system.cluster import client_of, run_jobs
+from shoal.system.progress import silent
 
 SPACE = shoal.StateSpace(
     shoal.LocalMisalignment(bins=12),

@@ -22,16 +22,16 @@ from shoal.checks.truths import (
     quantities,
     quantity_names,
 )
-from shoal.cluster import run_jobs
 from shoal.errors import InputError, checked_seed
 from shoal.passive import PassiveOperator
 from shoal.posterior import NUTS, Fit
 from shoal.posterior.draws import Draws
 from shoal.posterior.importance import PARETO_K
 from shoal.posterior.model import Method, Model, resolved
-from shoal.progress import Report, reporting, silent
 from shoal.states import Transitions
 from shoal.states.transitions import Pairs
+from shoal.system.cluster import run_jobs
+from shoal.system.progress import Report, reporting, silent
 from shoal.tracks.record import warn
 from shoal.tracks.splitting import listed
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from jaxtyping import Float
 
-from shoal.checks.summarising import Summary
 from shoal.checks.words import paragraph
+from shoal.measures.summaries import Summary
 
 LEARNED, PASSIVE, VICSEK = "learned policy", "passive only", "Vicsek"
 MODELS = (LEARNED, PASSIVE, VICSEK)

@@ -14,16 +14,16 @@ from shoal.checks.comparison import (
     Measure,
     PredictiveCheck,
 )
-from shoal.checks.motion import Motion
 from shoal.checks.scope import REPLICATES, affordable, default_arena, scope
-from shoal.checks.summarising import SUMMARIES, summaries
 from shoal.errors import InputError, checked_seed
+from shoal.measures.motion import Motion
+from shoal.measures.summaries import SUMMARIES, summaries
 from shoal.posterior import Fit
-from shoal.progress import Report, reporting
 from shoal.simulation import Vicsek
 from shoal.simulation.batches import Outcome
 from shoal.simulation.designs import AUTO, Surroundings
 from shoal.simulation.groups import simulated
+from shoal.system.progress import Report, reporting
 from shoal.tracks import Collection, Tracks, headings, shortest
 
 

@@ -51,9 +51,9 @@ def animate(
     """
     said = {k: v for k, v in locals().items() if k not in ("out", "config", "progress")}
     from shoal.figures.video.animation import animate as draw  # noqa: PLC0415  (loads Matplotlib)
-    from shoal.studies.moving_choices import AnimateChoices  # noqa: PLC0415
-    from shoal.studies.words import target_note, target_of  # noqa: PLC0415
     from shoal.tracks.readers import read_tracks  # noqa: PLC0415
+    from shoal.workflows.moving_choices import AnimateChoices  # noqa: PLC0415
+    from shoal.workflows.words import target_note, target_of  # noqa: PLC0415
 
     s = AnimateChoices(**chosen(AnimateChoices, config, said))
     found: Any = read_tracks(s.tracks, s.format or None, fps=s.fps, unit=s.unit or None)

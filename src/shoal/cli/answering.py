@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import typer
 
 from shoal.cli.output import print_table, printable
-from shoal.progress import EVERY, Report, lines_on
+from shoal.system.progress import EVERY, Report, lines_on
 from shoal.version import __version__
 
 PANEL = "How it answers"

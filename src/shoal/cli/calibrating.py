@@ -109,8 +109,8 @@ def calibrate(
     Example:  shoal calibrate --state local --groups 26 --animals 10 --frames 100 --method laplace
     """
     given = {name: value for name, value in locals().items() if name != "progress"}
-    from shoal.studies.calibrating import CalibrateRun, CalibrateSettings  # noqa: PLC0415
-    from shoal.studies.records import calibrated  # noqa: PLC0415
+    from shoal.workflows.calibrating import CalibrateRun, CalibrateSettings  # noqa: PLC0415
+    from shoal.workflows.records import calibrated  # noqa: PLC0415
 
     run = CalibrateRun(settings_of(CalibrateSettings, reading={}, **given), progress)
     written = run.write(out)

@@ -76,8 +76,8 @@ def compare(
     Example:  shoal compare guppies.csv --state local,target --target 0.2,0.8
     """
     given = {name: value for name, value in locals().items() if name != "progress"}
-    from shoal.studies.comparing import CompareRun, CompareSettings  # noqa: PLC0415  (loads JAX)
-    from shoal.studies.records import compared  # noqa: PLC0415
+    from shoal.workflows.comparing import CompareRun, CompareSettings  # noqa: PLC0415  (loads JAX)
+    from shoal.workflows.records import compared  # noqa: PLC0415
 
     run = CompareRun(settings_of(CompareSettings, **given), progress)
     written = run.write(out)

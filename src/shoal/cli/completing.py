@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from shoal.studies import vocabulary
+from shoal.workflows import vocabulary
 
 Completion = Callable[[str], list[tuple[str, str]]]
 

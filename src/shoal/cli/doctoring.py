@@ -20,7 +20,7 @@ def doctor(
 
     Example:  shoal doctor
     """
-    from shoal.studies import machine  # noqa: PLC0415  (loads JAX only when needed)
+    from shoal.workflows import machine  # noqa: PLC0415  (loads JAX only when needed)
 
     wrong = machine.trouble()
     parts, missing = machine.installed(), machine.missing_options()
@@ -93,7 +93,7 @@ def _kept(programs: Keeping) -> str:
 
 
 def _speed_rows(speed: Any) -> list[dict[str, str]]:
-    from shoal.studies.machine import REFERENCE_MS  # noqa: PLC0415
+    from shoal.workflows.machine import REFERENCE_MS  # noqa: PLC0415
 
     return [
         {
@@ -106,7 +106,7 @@ def _speed_rows(speed: Any) -> list[dict[str, str]]:
 
 
 def _guess(speed: Any) -> str:
-    from shoal.studies.machine import REFERENCE, REFERENCE_FIT  # noqa: PLC0415
+    from shoal.workflows.machine import REFERENCE, REFERENCE_FIT  # noqa: PLC0415
 
     return (
         f"The reference is {REFERENCE}. A fit by NUTS, 4 chains of 1,000 draws on 36 × 36 states, "

@@ -31,8 +31,8 @@ def explore(
     """
     said = dict(locals())
     from shoal.explorer import Explorer  # noqa: PLC0415  (loads JAX only when needed)
-    from shoal.studies.moving_choices import ExploreChoices  # noqa: PLC0415
-    from shoal.studies.reporting import explored  # noqa: PLC0415
+    from shoal.workflows.moving_choices import ExploreChoices  # noqa: PLC0415
+    from shoal.workflows.reporting import explored  # noqa: PLC0415
 
     choices = choices_of(ExploreChoices, said)
     explorer = Explorer(explored(choices, progress), choices.port)

@@ -156,16 +156,16 @@ def fit(
     Example:  shoal fit guppies.csv --state local:others,target --target 0.2,0.8 --out fit.nc
     """
     given = {k: v for k, v in locals().items() if k not in ("resume", "restart", "progress")}
-    from shoal.claim import claimed, clear  # noqa: PLC0415  (loads JAX only when needed)
-    from shoal.files import make_folder  # noqa: PLC0415
-    from shoal.studies.fitting import FitRun, FitSettings  # noqa: PLC0415
-    from shoal.studies.records import fitted  # noqa: PLC0415
+    from shoal.system.files import make_folder  # noqa: PLC0415
+    from shoal.system.lock import clear, locked  # noqa: PLC0415  (loads JAX only when needed)
+    from shoal.workflows.fitting import FitRun, FitSettings  # noqa: PLC0415
+    from shoal.workflows.records import fitted  # noqa: PLC0415
 
     settings = settings_of(FitSettings, **given)
     if out.suffix != ".nc":
         raise InputError(f"a fit is written as netCDF, to a name that ends in .nc; got {out}")
     make_folder(out.parent)
-    with claimed(out) as place:
+    with locked(out) as place:
         _look_for_draws(place, out, resume=resume, restart=restart)
         on_stop(lambda: _what_is_left(place, out))
         run = FitRun(settings, progress, checkpoint=place)
@@ -182,8 +182,8 @@ def fit(
 
 def _look_for_draws(place: Path, out: Path, *, resume: bool, restart: bool) -> None:
     """Whether an interrupted run goes on, is forgotten, or stands in the way."""
-    from shoal.claim import clear  # noqa: PLC0415  (loads JAX only when needed)
     from shoal.posterior.checkpoint import has_draws  # noqa: PLC0415
+    from shoal.system.lock import clear  # noqa: PLC0415  (loads JAX only when needed)
 
     if resume and restart:
         raise InputError("--resume goes on with a run, --restart forgets it: give one of them")
@@ -216,7 +216,7 @@ def check(
     Example:  shoal check demo/fits/nuts-identity.nc
     """
     from shoal.posterior import load_fit  # noqa: PLC0415  (loads JAX only when needed)
-    from shoal.studies.records import checked  # noqa: PLC0415
+    from shoal.workflows.records import checked  # noqa: PLC0415
 
     loaded = load_fit(fit)
     diagnostics = loaded.diagnostics()

@@ -1,7 +1,7 @@
 """``shoal formats`` and ``shoal features``."""
 
 from shoal.cli.answering import Answer, Rows
-from shoal.studies.vocabulary import FEATURES
+from shoal.workflows.vocabulary import FEATURES
 
 
 def formats() -> Answer:

@@ -9,7 +9,7 @@ import typer
 
 from shoal.cli import completing
 from shoal.errors import InputError
-from shoal.studies.settings import Choices
+from shoal.workflows.settings import Choices
 
 C = TypeVar("C", bound=Choices)
 F = TypeVar("F", bound=Callable[..., Any])

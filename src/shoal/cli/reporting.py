@@ -43,10 +43,10 @@ def report(
     Example:  shoal report fit.nc --tracks guppies.csv --out report.html
     """
     said = dict(locals())
-    from shoal.studies.moving import MovingSettings  # noqa: PLC0415  (loads JAX only when needed)
-    from shoal.studies.moving_choices import ReportChoices  # noqa: PLC0415
-    from shoal.studies.records import reported  # noqa: PLC0415
-    from shoal.studies.reporting import Reporting  # noqa: PLC0415
+    from shoal.workflows.moving import MovingSettings  # noqa: PLC0415  (loads JAX only when needed)
+    from shoal.workflows.moving_choices import ReportChoices  # noqa: PLC0415
+    from shoal.workflows.records import reported  # noqa: PLC0415
+    from shoal.workflows.reporting import Reporting  # noqa: PLC0415
 
     choices = choices_of(ReportChoices, said)
     run = Reporting(MovingSettings(**choices.settings()), progress)

@@ -30,8 +30,8 @@ def demo(
 
     Example:  shoal demo --out demo
     """
-    from shoal.studies.demo import run_demo  # noqa: PLC0415  (loads JAX only when needed)
-    from shoal.studies.vicsek import Settings  # noqa: PLC0415
+    from shoal.paper.demo import run_demo  # noqa: PLC0415  (loads JAX only when needed)
+    from shoal.paper.vicsek import Settings  # noqa: PLC0415
 
     settings = Settings(seed=seed, draws=draws, warmup=max(50, draws // 2))
     found = run_demo(out, settings, progress)
@@ -75,11 +75,10 @@ def reproduce(
 
     With real fish:  shoal reproduce guppies --data guppies.csv --target 0.2,0.8
     """
-    from shoal.studies.folder import QUICK  # noqa: PLC0415  (loads JAX only when needed)
-    from shoal.studies.records import reproduced  # noqa: PLC0415
-    from shoal.studies.reproducing import ReproduceSettings  # noqa: PLC0415
-    from shoal.studies.reproducing import reproduce as run  # noqa: PLC0415
-    from shoal.studies.words import point_of  # noqa: PLC0415
+    from shoal.paper.folder import QUICK  # noqa: PLC0415  (loads JAX only when needed)
+    from shoal.paper.reproducing import ReproduceSettings, record_of  # noqa: PLC0415
+    from shoal.paper.reproducing import reproduce as run  # noqa: PLC0415
+    from shoal.workflows.words import point_of  # noqa: PLC0415
 
     place = None if target is None else point_of(target)
     done, index = run(out, ReproduceSettings(study, quick, data, place, seed, flip_y), progress)
@@ -88,4 +87,4 @@ def reproduce(
         shown.append(Rows(part.title, [claim.row() for claim in part.claims]))
         shown.append(f"Figures, fits and tables: {part.readme.resolve()}")
     shown.append(f"All of it is in {index.resolve()}")
-    return Answer(reproduced(done, index) | {"quick": quick, "seed": seed}, shown)
+    return Answer(record_of(done, index) | {"quick": quick, "seed": seed}, shown)

@@ -169,9 +169,9 @@ def simulate(
     Example:  shoal simulate fit.nc --steps 300 --rule stochastic --out herd.csv --video herd.mp4
     """
     said = dict(locals())
-    from shoal.studies.moving import Moving, MovingSettings, panels_of  # noqa: PLC0415
-    from shoal.studies.moving_choices import SimulateChoices  # noqa: PLC0415
-    from shoal.studies.records import simulated  # noqa: PLC0415
+    from shoal.workflows.moving import Moving, MovingSettings, panels_of  # noqa: PLC0415
+    from shoal.workflows.moving_choices import SimulateChoices  # noqa: PLC0415
+    from shoal.workflows.records import simulated  # noqa: PLC0415
 
     choices = choices_of(SimulateChoices, said)
     film = Path(choices.video) if choices.video else None
@@ -225,9 +225,9 @@ def predict(
     Example:  shoal predict fit.nc --out predictive.html
     """
     said = dict(locals())
-    from shoal.studies.moving import Moving, MovingSettings  # noqa: PLC0415  (loads JAX)
-    from shoal.studies.moving_choices import PredictChoices  # noqa: PLC0415
-    from shoal.studies.records import predicted  # noqa: PLC0415
+    from shoal.workflows.moving import Moving, MovingSettings  # noqa: PLC0415  (loads JAX)
+    from shoal.workflows.moving_choices import PredictChoices  # noqa: PLC0415
+    from shoal.workflows.records import predicted  # noqa: PLC0415
 
     choices = choices_of(PredictChoices, said)
     moving = Moving(MovingSettings(**choices.settings()), progress)
@@ -251,7 +251,7 @@ def choices_of(kind: Any, said: dict[str, Any]) -> Any:
     said
         As the command received it, its ``shared`` options included.
     """
-    from shoal.studies.moving_choices import of_a_fit  # noqa: PLC0415
+    from shoal.workflows.moving_choices import of_a_fit  # noqa: PLC0415
 
     config = said["config"]
     apart = ("out", "config", "progress", "show", "shared")

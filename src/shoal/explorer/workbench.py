@@ -22,7 +22,7 @@ from shoal.report.contents import COSTS
 from shoal.report.headline import headline
 from shoal.report.packing import packed
 from shoal.simulation.following import RULES
-from shoal.spreadsheets import harmless
+from shoal.system.formulas import escape_formula
 
 MEAN = "mean"
 SPEEDS = ("observed", "constant", "gamma")
@@ -174,7 +174,7 @@ class Workbench:
         """Every state as CSV, of the posterior at the fit's own discount."""
         _one_of(what, LABELS, "what")
         table = self.reports[which].fit.summary(what).reset_index()
-        table.columns = [harmless(str(name)) for name in table.columns]
+        table.columns = [escape_formula(str(name)) for name in table.columns]
         return str(table.to_csv(index=False))
 
 

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from shoal.figures.style import BLUE, GREY, INK, ORANGE, STYLE
 
 if TYPE_CHECKING:
-    from shoal.checks import Comparison
+    from shoal.selection import Comparison
 
 
 def score_figure(comparison: "Comparison") -> Figure:

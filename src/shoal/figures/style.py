@@ -7,7 +7,7 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from shoal.files import write_whole
+from shoal.system.files import write_whole
 
 # Okabe and Ito's palette, told apart by colour-blind readers and in grey
 INK, BLUE, ORANGE, GREEN, PURPLE, GREY = (

@@ -18,10 +18,10 @@ from shoal.moves.sampling import Sample, Spread, spread_by
 from shoal.moves.seen import Seen, Window, check_frames, moves_in, summed
 from shoal.moves.sharing import shared_rows, shares
 from shoal.moves.specification import Turns
-from shoal.progress import Report, reporting
 from shoal.states import Custom, Headings, MovableFeature, Records, Speed, StateSpace
 from shoal.states.perceiving import check_scene, warn_of_arena, warn_of_target
 from shoal.states.recipe import Counting
+from shoal.system.progress import Report, reporting
 from shoal.tracks import Tracks
 from shoal.tracks.record import warn
 

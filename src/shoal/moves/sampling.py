@@ -20,8 +20,8 @@ from shoal.moves.record import moved_of
 from shoal.moves.seen import Seen, summed
 from shoal.moves.sharing import shares
 from shoal.moves.specification import Steps, Turns
-from shoal.room import free_memory, refuse_beyond_memory
 from shoal.states import StateSpace
+from shoal.system.memory import free_memory, refuse_beyond_memory
 
 SAMPLE = 100_000
 """Moves that candidates are spread by."""

@@ -9,17 +9,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.cluster import client_of, run_jobs
 from shoal.moves.reading import decided, joined
 from shoal.moves.record import Decisions
 from shoal.moves.sampling import Sample, Spread, spread_by
 from shoal.moves.seen import AROUND, Seen, Window, check_frames, moves_in
 from shoal.moves.specification import Turns
-from shoal.progress import Report
 from shoal.states.perceiving import check_scene, warn_of_arena, warn_of_target
 from shoal.states.recipe import Counting
 from shoal.states.scene import frames_after, frames_before
 from shoal.states.store import overview
+from shoal.system.cluster import client_of, run_jobs
+from shoal.system.progress import Report
 from shoal.tracks import resting_until
 from shoal.tracks.readers import Block, OpenTracks
 

@@ -19,7 +19,7 @@ from shoal.posterior.mean_field import (
     stochastic_mean_field,
 )
 from shoal.posterior.nested import log_posteriors
-from shoal.progress import Report
+from shoal.system.progress import Report
 
 FAMILIES = ("mean-field", "full-rank")
 

@@ -15,7 +15,7 @@ from jaxtyping import Array, Key
 
 from shoal.posterior.checkpoint import Arrays, Checkpoint, part_name
 from shoal.posterior.kernel import Chain, Coordinates, Target, Visit, advance
-from shoal.progress import Report
+from shoal.system.progress import Report
 
 CHUNK = 25
 """Draws in one call of the compiled program, at most."""

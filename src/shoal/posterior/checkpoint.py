@@ -11,7 +11,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from shoal.errors import InputError
-from shoal.files import write_whole
+from shoal.system.files import write_whole
 
 MARK = b"shoal-checkpoint-1"
 PLAN = "plan"

@@ -14,7 +14,7 @@ from shoal.posterior.laplace import marginal_peak
 from shoal.posterior.marginal import gaussian_around, marginal_top
 from shoal.posterior.mean_field import Approximation, Target, base_noise
 from shoal.posterior.mode import rough_mode
-from shoal.progress import Report
+from shoal.system.progress import Report
 
 
 def full_rank(

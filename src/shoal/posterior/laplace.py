@@ -17,7 +17,7 @@ from shoal.posterior.hierarchy import Hierarchy
 from shoal.posterior.importance import FEWEST_PROPOSED, PROPOSED, corrected, weigh
 from shoal.posterior.mode import conditional_mode, rough_mode
 from shoal.posterior.nested import Proposed, log_posteriors, nested_proposals
-from shoal.progress import Report
+from shoal.system.progress import Report
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from shoal.posterior.laplace import marginal_peak
 from shoal.posterior.marginal import marginal_top
 from shoal.posterior.mode import conditional_mode, rough_mode
 from shoal.posterior.nested import log_posteriors
-from shoal.progress import Report
+from shoal.system.progress import Report
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from shoal.posterior.curvature import likelihood_curvature
 from shoal.posterior.hierarchy import Hierarchy, Hyper
 from shoal.posterior.mode import Mode, conditional_mode
 from shoal.posterior.quadratic import Top, hyper_bend, started, summit
-from shoal.progress import Report
+from shoal.system.progress import Report
 
 LARGEST_WORK = 60_000_000
 """States times coefficients beyond which the curvature is taken by its diagonal alone."""

@@ -15,7 +15,7 @@ from shoal.posterior.density import Density
 from shoal.posterior.hierarchy import Hierarchy
 from shoal.posterior.marginal import gaussian_around, marginal_top
 from shoal.posterior.mode import rough_mode
-from shoal.progress import Report
+from shoal.system.progress import Report
 
 Target = Density | Hierarchy
 

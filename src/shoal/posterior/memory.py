@@ -3,7 +3,7 @@
 from shoal.posterior.curvature import LARGEST_DENSE
 from shoal.posterior.density import Density
 from shoal.posterior.hierarchy import Hierarchy
-from shoal.room import free_memory, refuse_beyond_memory
+from shoal.system.memory import free_memory, refuse_beyond_memory
 
 NUMBER = 8
 CANDIDATE = 60

@@ -12,7 +12,6 @@ import numpy as np
 
 from shoal.basis import Basis, BasisOperator, Identity, ScaledBasis, ThroughBasis
 from shoal.errors import InputError, checked_seed
-from shoal.files import make_folder
 from shoal.lmdp.policies import checked_discount
 from shoal.moves import AloneFamily, Decisions, MoveFamily, Turns, surroundings
 from shoal.moves.padding import padded_moves, padded_rows, sorted_rows
@@ -39,8 +38,9 @@ from shoal.posterior.map import MAP, map_draws
 from shoal.posterior.memory import refuse_what_does_not_fit
 from shoal.posterior.nuts import NUTS, nuts_draws
 from shoal.posterior.prior import Prior
-from shoal.progress import Report, reporting
 from shoal.states import StateSpace, Transitions
+from shoal.system.files import make_folder
+from shoal.system.progress import Report, reporting
 from shoal.tracks.record import warn
 
 Method = MAP | Laplace | ADVI | NUTS

@@ -28,7 +28,6 @@ import numpy as np
 from jaxtyping import Array, Float
 from scipy.linalg import cho_solve, cholesky, eigh, solve_triangular
 
-from shoal.parallel import side_by_side
 from shoal.posterior.curvature import likelihood_curvature
 from shoal.posterior.density import Density
 from shoal.posterior.hierarchy import Hierarchy
@@ -36,7 +35,8 @@ from shoal.posterior.importance import Weighing, resampled, weigh
 from shoal.posterior.marginal import hyper_spread, marginal_top
 from shoal.posterior.quadratic import Top, heights_given
 from shoal.posterior.unknowns import SplitStudent, weighted_unknowns
-from shoal.progress import Report
+from shoal.system.progress import Report
+from shoal.system.threads import side_by_side
 
 CHUNK = 256
 """Draws at a time; a power of 2, so that unknowns can be shared."""

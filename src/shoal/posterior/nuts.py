@@ -22,7 +22,7 @@ from shoal.posterior.marginal import gaussian_around, marginal_top
 from shoal.posterior.mode import rough_mode
 from shoal.posterior.nested import nested_proposals
 from shoal.posterior.whitening import DenseWhitening, LowRankWhitening, whitening
-from shoal.progress import Report
+from shoal.system.progress import Report
 
 OVERDISPERSED = 2.0
 """Chains that start farther apart than the posterior is wide can be seen to disagree."""

@@ -19,11 +19,11 @@ from scipy.optimize import minimize
 from threadpoolctl import threadpool_limits
 
 from shoal.basis import ScaledBasis
-from shoal.parallel import side_by_side
 from shoal.passive.estimating import LOST, most_probable
 from shoal.posterior.decision_likelihood import DecisionLikelihood, Quadratic
 from shoal.posterior.hierarchy import Hierarchy
-from shoal.progress import Report
+from shoal.system.progress import Report
+from shoal.system.threads import side_by_side
 
 ROUNDS = 30
 """Quadratics that are made at most."""

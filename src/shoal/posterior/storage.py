@@ -11,8 +11,6 @@ import scipy.sparse as sp
 import xarray as xr
 
 from shoal.errors import InputError
-from shoal.files import write_whole
-from shoal.foreign import check_hdf5
 from shoal.moves import Turns
 from shoal.passive import MatrixDynamics, PassiveOperator, SparseDynamics, TurnCoupled
 from shoal.passive.turn_coupled import turn_effects
@@ -21,6 +19,8 @@ from shoal.posterior.fit import SAMPLING, Fit
 from shoal.posterior.model import Model
 from shoal.posterior.specification import described, plain, restored
 from shoal.states import StateSpace
+from shoal.system.files import write_whole
+from shoal.system.quarantine import check_hdf5
 
 FORMAT = "shoal-fit-1"
 LARGEST_KERNEL = 5000

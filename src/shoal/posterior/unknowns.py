@@ -12,7 +12,7 @@ from jaxtyping import Float
 from scipy.special import gammaln, logsumexp
 
 from shoal.posterior.importance import Weighing, weigh
-from shoal.progress import Report
+from shoal.system.progress import Report
 
 FREEDOM = 7.0
 """Of the Student t: tails a little heavier than the posterior's."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from shoal.files import write_whole
+from shoal.system.files import write_whole
 from shoal.version import __version__
 
 STYLE = """

@@ -6,11 +6,11 @@ from typing import Any
 
 from shoal.checks import predictive_check
 from shoal.errors import InputError
-from shoal.files import make_folder, write_whole
 from shoal.posterior import Fit
-from shoal.progress import Report as Progress
 from shoal.report.replay import Movement
 from shoal.report.report import Report
+from shoal.system.files import make_folder, write_whole
+from shoal.system.progress import Report as Progress
 
 
 def write_report(  # noqa: PLR0913  (every choice a user has)

@@ -10,10 +10,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int
 
-from shoal.progress import Report
 from shoal.simulation.behaviour import Behaviour
 from shoal.simulation.designs import Design
 from shoal.simulation.program import Batch, Setting, run_groups
+from shoal.system.progress import Report
 
 MOST = 4_000_000
 """Animals times frames in a batch: 64 MB of places."""

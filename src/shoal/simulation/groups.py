@@ -8,7 +8,6 @@ import numpy as np
 
 from shoal.errors import InputError, checked_seed
 from shoal.posterior import Fit
-from shoal.progress import Report, reporting
 from shoal.simulation.batches import Course, Outcome, run_designs
 from shoal.simulation.behaviour import Behaviour
 from shoal.simulation.designs import Design, Surroundings
@@ -16,6 +15,7 @@ from shoal.simulation.following import RULES, checked_space
 from shoal.simulation.policy import Policy, warn_of_radius
 from shoal.simulation.release import Release
 from shoal.states import Custom, Headings
+from shoal.system.progress import Report, reporting
 from shoal.tracks import Collection, Periodic, Tracks
 from shoal.tracks.record import warn
 from shoal.version import __version__

@@ -5,11 +5,11 @@ from typing import Any
 
 from shoal.errors import checked_seed
 from shoal.lmdp import Solution
-from shoal.progress import silent
 from shoal.simulation.designs import Surroundings
 from shoal.simulation.groups import as_tracks, simulated
 from shoal.simulation.release import Release
 from shoal.states import LocalMisalignment, StateSpace, Transitions, count_transitions
+from shoal.system.progress import silent
 from shoal.tracks import Periodic, Tracks
 from shoal.version import __version__
 

@@ -10,13 +10,13 @@ from shoal.errors import InputError, checked_seed
 from shoal.lmdp import Solution, solve
 from shoal.moves import Turns
 from shoal.passive import TurningMixture
-from shoal.progress import Report, reporting
 from shoal.simulation.designs import Design, Surroundings
 from shoal.simulation.groups import as_tracks, simulated_designs
 from shoal.simulation.policy import Policy
 from shoal.simulation.release import Release
 from shoal.simulation.speeds import Wandering
 from shoal.states import LocalMisalignment, StateSpace, TargetMisalignment
+from shoal.system.progress import Report, reporting
 from shoal.tracks import Collection, Rectangle
 from shoal.version import __version__
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 from shoal.errors import InputError
-from shoal.progress import Report, reporting
 from shoal.states.perceiving import (
     NO_HEADING,
     NOT_SEEN,
@@ -20,6 +19,7 @@ from shoal.states.recipe import Counting
 from shoal.states.sequences import counted_sequences
 from shoal.states.space import StateSpace
 from shoal.states.transitions import Transitions
+from shoal.system.progress import Report, reporting
 from shoal.tracks import Tracks
 from shoal.tracks.splitting import group_facts
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from shoal.cluster import run_jobs
-from shoal.progress import Report
 from shoal.states.counting import count_group, labelled
 from shoal.states.perceiving import perceive, warn_of_arena, warn_of_target
 from shoal.states.recipe import Counting
 from shoal.states.scene import Scene, frames_after, frames_before
 from shoal.states.transitions import Transitions
+from shoal.system.cluster import run_jobs
+from shoal.system.progress import Report
 from shoal.tracks import resting_until
 from shoal.tracks.readers import Block, OpenTracks
 

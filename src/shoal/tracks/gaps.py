@@ -1,7 +1,7 @@
 """Grids of frames and animals, refused where they would fill memory with gaps."""
 
 from shoal.errors import InputError
-from shoal.room import refuse_beyond_memory
+from shoal.system.memory import refuse_beyond_memory
 
 ROOMY = 12_000_000
 """Cells that any grid may have: about half a gigabyte while tracks are made of it."""

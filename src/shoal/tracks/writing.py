@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from shoal.files import write_whole
-from shoal.spreadsheets import harmless
+from shoal.system.files import write_whole
+from shoal.system.formulas import escape_formula
 from shoal.tracks.record import Tracks
 
 PER_GROUP, PER_ANIMAL = "group:", "animal:"
@@ -24,7 +24,9 @@ def write_csv(tracks: Iterable[Tracks], path: Path) -> Path:
     """A long CSV, whole or not at all."""
     rows = table(tracks)
     for name in rows.select_dtypes(exclude=["number", "bool"]):
-        words = {word: harmless(word) for word in rows[name].unique() if isinstance(word, str)}
+        words = {
+            word: escape_formula(word) for word in rows[name].unique() if isinstance(word, str)
+        }
         if any(word != shown for word, shown in words.items()):
             rows[name] = [words.get(word, word) for word in rows[name]]
     write_whole(path, rows.to_csv(index=False).encode())

@@ -11,9 +11,9 @@ import scipy.io
 import xarray as xr
 
 import shoal
-from shoal.studies.fitting import FitSettings
-from shoal.studies.reading import Reading
 from shoal.tracks.readers import FORMATS
+from shoal.workflows.fitting import FitSettings
+from shoal.workflows.reading import Reading
 from track_files import ANIMALS, FILES, FRAMES, idtrackerai_npy, made, places
 
 SCORED = {"idtrackerai-npy", "idtrackerai-h5", "idtrackerai-csv", "idtracker-txt", "idtracker-mat",

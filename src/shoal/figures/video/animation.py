@@ -14,8 +14,8 @@ from shoal.figures.video.layout import checked_size
 from shoal.figures.video.pacing import Timing
 from shoal.figures.video.stage import Cast, Stage
 from shoal.figures.video.state_map import checked_inset
-from shoal.progress import Report, reporting
 from shoal.states.targets import checked_point
+from shoal.system.progress import Report, reporting
 from shoal.tracks import Collection, Periodic, Tracks
 
 

@@ -15,8 +15,8 @@ from PIL import Image, ImageChops
 from PIL.GifImagePlugin import getdata, getheader
 
 from shoal.errors import InputError, OutputError
-from shoal.files import appearing_whole
-from shoal.progress import Report
+from shoal.system.files import appearing_whole
+from shoal.system.progress import Report
 
 SUFFIXES = (".mp4", ".gif")
 FASTEST = {".mp4": 60.0, ".gif": 50.0}

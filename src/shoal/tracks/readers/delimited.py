@@ -10,8 +10,8 @@ import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
 from shoal.errors import InputError
-from shoal.foreign import refuse_promises
-from shoal.spreadsheets import FORMULA
+from shoal.system.formulas import FORMULA
+from shoal.system.quarantine import refuse_promises
 from shoal.tracks.readers.source import PACKED, Source, damaged
 
 MISSING = ["", "NA", "NaN", "nan", "NAN", "null", "NULL", "None", "n/a", "#N/A"]

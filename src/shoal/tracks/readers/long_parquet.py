@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import parquet
 
-from shoal.foreign import refuse_promises
+from shoal.system.quarantine import refuse_promises
 from shoal.tracks.readers.source import Source, damaged
 
 

@@ -11,7 +11,7 @@ from jaxtyping import Int
 from pyarrow import parquet
 
 from shoal.errors import InputError
-from shoal.foreign import refuse_promises
+from shoal.system.quarantine import refuse_promises
 from shoal.tracks.readers.source import damaged
 
 

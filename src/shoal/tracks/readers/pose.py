@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Float
 
 from shoal.errors import InputError
-from shoal.foreign import refuse_promises
+from shoal.system.quarantine import refuse_promises
 from shoal.tracks.movement import POSES
 from shoal.tracks.readers.arrays import IMAGE
 from shoal.tracks.readers.clock import at_rate

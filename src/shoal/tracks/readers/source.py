@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from shoal.errors import InputError
-from shoal.foreign import check_hdf5, check_matlab, damage
+from shoal.system.quarantine import check_hdf5, check_matlab, damage
 
 MAGIC = {
     b"\x89HDF\r\n\x1a\n": "hdf5",

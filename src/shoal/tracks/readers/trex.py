@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from shoal.errors import InputError
-from shoal.foreign import refuse_promises
+from shoal.system.quarantine import refuse_promises
 from shoal.tracks.doubts import without_doubtful
 from shoal.tracks.readers.delimited import column, table, unique_names
 from shoal.tracks.readers.fixes import Fixes

@@ -1,0 +1,1 @@
+"""The paper, top to bottom: its experiments, figures and claims."""

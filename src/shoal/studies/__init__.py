@@ -1,1 +1,0 @@
-"""The paper, top to bottom."""

@@ -1,0 +1,1 @@
+"""The machine below: files written whole, locks, memory, threads, workers, progress, quarantine."""

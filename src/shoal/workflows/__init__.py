@@ -1,0 +1,1 @@
+"""What commands do: read, fit, compare, simulate, check, report."""
