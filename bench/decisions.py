@@ -18,8 +18,8 @@ import numpy as np
 import real_animals
 import shoal
 from shoal.cli.compiling import keep_programs
-from shoal.paper.vicsek import spp_costs
 from shoal.posterior.decision_fit import without_levels
+from shoal.simulation.spp import spp_costs
 from shoal.simulation.tank import TankSettings, tank_truth
 
 OFTEN = 20

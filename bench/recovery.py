@@ -14,7 +14,7 @@ import warnings
 import numpy as np
 
 import shoal
-from shoal.paper.vicsek import spp_costs
+from shoal.simulation.spp import spp_costs
 from shoal.simulation.tank import tank_truth
 
 

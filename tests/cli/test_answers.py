@@ -13,10 +13,10 @@ from cli.test_fit import drifting
 from shoal.cli.answering import plain
 from shoal.cli.main import COMMANDS, app
 from shoal.cli.output import print_table
-from shoal.paper import demo as demo_study
 from shoal.paper import reproducing
 from shoal.paper.claims import FAILS, Claim
 from shoal.selection import candidates, side_by_side
+from shoal.workflows import demo as workflows_demo
 from shoal.workflows import machine
 
 EVERY = [command.__name__ for commands in COMMANDS.values() for command in commands]
@@ -176,19 +176,19 @@ def test_the_demo_is_numbers_and_says_what_to_try_next(tmp_path, monkeypatch):
     figures |= {"rms_state_cost": 0.5, "coverage_95": 0.9, "max_r_hat": None}
     figures |= {"min_ess_bulk": None, "pareto_k": float("nan")}
 
-    def short(out, settings, progress=None):
+    def short(out, draws, seed, progress=None):
         out.mkdir(exist_ok=True)
-        for name in ("report.html", "summary.csv"):
-            (out / name).write_text("")
-        return demo_study.Demo(demo_study.table([figures]), [figures], out / "report.html")
+        page = out / "report.html"
+        page.write_text("")
+        return workflows_demo.Demo(["They are known."], figures, {"report": page, "folder": out})
 
-    monkeypatch.setattr(demo_study, "run_demo", short)
+    monkeypatch.setattr(workflows_demo, "run_demo", short)
     out = tmp_path / "demo"
     found = documented(spoken("demo", "--out", out, "--json"), "seed", "draws", "models", "files")
     assert found["models"] == [figures | {"pareto_k": None}]
     words = spoken("demo", "--out", out).out
     assert "With tracks of your own:\n  shoal fit tracks.csv --state local" in words
-    assert "0.250" in words and "90%" in words
+    assert "They are known." in words and str(out / "report.html") in words.replace("\n", "")
 
 
 def test_a_reproduction_is_its_claims(tmp_path, monkeypatch):

@@ -7,7 +7,8 @@ import pytest
 import xarray as xr
 
 import shoal
-from shoal.paper.estimates import Estimate, Recovery
+from shoal.checks.recovery import Recovery
+from shoal.paper.estimates import Estimate
 from shoal.paper.timings import digest, refresh, timing_section, write_timings
 from shoal.posterior.along import interval, marginal
 from shoal.posterior.fit import SAMPLING

@@ -22,29 +22,22 @@ def demo(
     out: Annotated[Path, typer.Option(help="The folder to write to.")] = Path("demo"),
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same result.")] = 1,
     draws: Annotated[
-        int, typer.Option(min=100, help="Draws per chain; the paper has 4000.")
-    ] = 4000,
+        int, typer.Option(min=100, help="Draws of the posterior, in each of four chains.")
+    ] = 1000,
     progress: Any = None,
 ) -> Answer:
-    """Simulate a flock with known costs, infer them, write fits, figures and a page.
+    """Simulate a flock whose costs are known, learn them from its tracks, and write the page.
 
     Example:  shoal demo --out demo
     """
-    from shoal.paper.demo import run_demo  # noqa: PLC0415  (loads JAX only when needed)
-    from shoal.paper.vicsek import Settings  # noqa: PLC0415
+    from shoal.workflows.demo import run_demo  # noqa: PLC0415  (loads JAX only when needed)
 
-    settings = Settings(seed=seed, draws=draws, warmup=max(50, draws // 2))
-    found = run_demo(out, settings, progress)
-    record = {
-        "seed": seed,
-        "draws": draws,
-        "models": found.figures,
-        "files": {"report": found.page, "table": out / "summary.csv", "folder": out},
-    }
+    found = run_demo(out, draws, seed, progress)
+    record = {"seed": seed, "draws": draws, "models": [found.model], "files": found.files}
     shown: list[Rows | str] = [
-        Rows("What 200 particles × 100 decisions tell of the costs behind them", found.rows),
-        f"Figures and fits are in {out.resolve()}",
-        f"The report is {found.page.resolve()}",
+        "\n\n".join(found.words),
+        f"Tracks, fit and figures are in {out.resolve()}",
+        f"The report is {found.files['report'].resolve()}",
         NEXT,
     ]
     return Answer(record, shown)

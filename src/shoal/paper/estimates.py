@@ -5,24 +5,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import xarray as xr
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 
+from shoal.checks.recovery import Recovery
 from shoal.figures.fits import curve_of
 from shoal.figures.lines import Curve
 from shoal.posterior import Fit, Model
-from shoal.posterior.along import interval
 from shoal.posterior.diagnostics import Diagnostics
 from shoal.posterior.model import Method
 from shoal.states import Transitions
 from shoal.system.files import make_folder
 from shoal.system.progress import Report, silent
-
-ENOUGH = 20
-"""Arrivals from which on a state's interval is asked to hold the truth."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,55 +52,9 @@ class Estimate:
         """Mean and 95 % interval along one axis."""
         return curve_of(self.draws(what), label or self.label)
 
-    def beside(self, truth: Float[np.ndarray, " *axes"], what: str = "cost_to_go") -> "Recovery":
+    def beside(self, truth: Float[np.ndarray, " *axes"], what: str = "cost_to_go") -> Recovery:
         """Estimate and truth at one level, state by state."""
-        mean = self.mean(what)
-        lower, upper = interval(self.draws(what))
-        arrivals = self.fit.arrivals.values
-        gap = np.average(mean - truth.reshape(mean.shape), weights=arrivals)
-        return Recovery(truth.reshape(mean.shape) + gap, mean, lower, upper, arrivals)
-
-
-@dataclass(frozen=True, eq=False)
-class Recovery:
-    """An estimate and the truth, which has been given the same mean weighted by arrivals."""
-
-    truth: Float[np.ndarray, " *axes"]
-    mean: Float[np.ndarray, " *axes"]
-    lower: Float[np.ndarray, " *axes"]
-    upper: Float[np.ndarray, " *axes"]
-    arrivals: Any
-
-    def seen(self, least: int = 1) -> Bool[np.ndarray, " *axes"]:
-        """The states entered at least so often."""
-        return np.asarray(self.arrivals >= least)
-
-    @property
-    def inside(self) -> Bool[np.ndarray, " *axes"]:
-        """Where the 95 % interval holds the truth."""
-        return (self.lower <= self.truth) & (self.truth <= self.upper)
-
-    def coverage(self, least: int = 1) -> float:
-        """The share of the states entered at least so often whose interval holds the truth."""
-        return float(self.inside[self.seen(least)].mean())
-
-    def error(self, least: int = 1) -> float:
-        """The root mean square error over these states."""
-        return float(np.sqrt(np.mean((self.mean - self.truth)[self.seen(least)] ** 2)))
-
-    def largest_error(self, least: int = 1) -> float:
-        """The largest error over these states."""
-        return float(np.abs(self.mean - self.truth)[self.seen(least)].max())
-
-    def correlation(self, least: int = 1) -> float:
-        """Of estimate and truth over these states."""
-        seen = self.seen(least)
-        return float(np.corrcoef(self.mean[seen], self.truth[seen])[0, 1])
-
-    def slope(self, least: int = 1) -> float:
-        """Of the estimate on the truth: 1 where magnitudes are right."""
-        seen = self.seen(least)
-        return float(np.polyfit(self.truth[seen], self.mean[seen], 1)[0])
+        return Recovery.of(self.draws(what), truth, self.fit.arrivals.values)
 
 
 @dataclass

@@ -4,8 +4,8 @@ import numpy as np
 from scipy.stats import spearmanr
 
 from shoal.angles import difference
+from shoal.checks.recovery import ENOUGH
 from shoal.paper.claims import FAILS, HOLDS, UNTESTABLE, Claim, judged
-from shoal.paper.estimates import ENOUGH
 from shoal.paper.guppies_evidence import LOCAL, TARGET, Evidence
 from shoal.paper.guppies_wants import wants
 

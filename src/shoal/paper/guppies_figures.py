@@ -3,6 +3,7 @@
 import numpy as np
 from matplotlib.figure import Figure
 
+from shoal.checks.recovery import ENOUGH
 from shoal.figures.experiments import experiments
 from shoal.figures.lines import Panel, marginal_lines
 from shoal.figures.map_grid import MapPanel, Scale, map_grid
@@ -10,7 +11,6 @@ from shoal.figures.misalignment import misalignment_example
 from shoal.figures.moments import described, telling_moment
 from shoal.figures.recovery import Found, recovered, sd_ratios
 from shoal.paper.claims import Claim
-from shoal.paper.estimates import ENOUGH
 from shoal.paper.folder import Shown, StudyFolder
 from shoal.paper.guppies_evidence import LOCAL, TARGET, Evidence
 

@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
 from matplotlib.figure import Figure
 
 from shoal.basis import Gaussian, Identity
 from shoal.figures.lines import Curve, Panel, cost_lines
-from shoal.lmdp import Solution, solve
+from shoal.lmdp import Solution
 from shoal.paper.claims import Claim
 from shoal.paper.estimates import Estimate, Fitting, diagnosed
 from shoal.paper.folder import Shown, StudyFolder
@@ -20,8 +19,8 @@ from shoal.passive import TurningMixture
 from shoal.posterior import ADVI, NUTS, Laplace, Model
 from shoal.posterior.model import Method
 from shoal.simulation import simulate_spp
-from shoal.simulation.spp import Flock
-from shoal.states import Circular, StateSpace, Transitions
+from shoal.simulation.spp import Flock, spp_truth
+from shoal.states import Transitions
 from shoal.system.progress import Report, reporting
 
 
@@ -45,21 +44,6 @@ class Settings:
     def quick(cls, seed: int = 1) -> "Settings":
         """The same flock with shorter chains."""
         return cls(seed=seed, warmup=300, draws=500, shortened=True)
-
-
-# -- 3.1 states, costs, passive dynamics and their optimal policy --------------------------------
-
-
-def spp_costs(axis: Circular) -> Float[np.ndarray, " bins"]:
-    """The state costs of eq. SPPcosts: 0, 2.5, 4, 5 as misalignment grows."""
-    angle = np.abs(axis.centres)
-    return np.select([angle == 0, angle <= 15, angle <= 25], [0.0, 2.5, 4.0], 5.0)
-
-
-def spp_truth(bins: int = 36) -> Solution:
-    """Costs-to-go by Z-iteration (eq. ziter) under the passive dynamics of eq. pbar."""
-    axis = Circular("local_misalignment", bins)
-    return solve(TurningMixture().on(StateSpace(axis)), spp_costs(axis))
 
 
 # -- 3.2 agents that live by it ------------------------------------------------------------------

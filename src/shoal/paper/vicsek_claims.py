@@ -7,9 +7,10 @@ from jaxtyping import Bool, Float
 from scipy.stats import binom, spearmanr
 
 from shoal.angles import wrap
+from shoal.checks.recovery import ENOUGH
 from shoal.lmdp import Solution
 from shoal.paper.claims import Claim, judged
-from shoal.paper.estimates import ENOUGH, Estimate
+from shoal.paper.estimates import Estimate
 from shoal.states import Transitions
 
 FOUR = ("nuts-identity", "advi-identity", "nuts-gaussian", "advi-gaussian")

@@ -7,12 +7,15 @@ from html import escape
 from typing import Any
 
 from shoal.checks import PredictiveCheck
+from shoal.checks.recovery import Recovery
 from shoal.posterior import DecisionFit, Fit
 from shoal.posterior.specification import Unreadable
 from shoal.report import decided, sections
 from shoal.report.contents import check_of, facts_of, fit_contents, short, unknowns_of
 from shoal.report.frame import asset, page_html
 from shoal.report.headline import headline
+from shoal.report.known import in_words
+from shoal.report.packing import packed
 from shoal.report.policies import policy_of
 from shoal.report.replay import Movement, Stage
 from shoal.report.sections import Section, bullets, paragraph, table
@@ -47,6 +50,8 @@ class Report:
         What was read and counted, and what was done to it.
     choices, command
         A TOML file that repeats the fit, and the command to type.
+    known
+        The true costs beside the learned ones, of simulated animals; None where nobody knows them.
     """
 
     fit: Fit
@@ -58,6 +63,7 @@ class Report:
     notes: Sequence[str] = ()
     choices: str = ""
     command: str = ""
+    known: Recovery | None = None
 
     @cached_property
     def contents(self) -> dict[str, Any]:
@@ -65,6 +71,7 @@ class Report:
         found = fit_contents(self.fit)
         follows = found["costs"]["cost_to_go"] and not isinstance(self.fit, DecisionFit)
         found["policy"] = policy_of(self.fit) if follows else None
+        found["known"] = None if self.known is None else packed(self.known.truth)
         found["check"] = None if self.check is None else check_of(self.check)
         found["replay"] = None if self.stage is None else self.stage.contents()
         return found
@@ -94,6 +101,7 @@ class Report:
                 sections.banner(diagnostics)
                 + paragraph(sentence, "headline")
                 + bullets(behind)
+                + ("" if self.known is None else paragraph(in_words(self.known)))
                 + paragraph(self._caveat(), "note"),
             )
         ]

@@ -3,12 +3,16 @@
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from jaxtyping import Float
+
 from shoal.errors import checked_seed
-from shoal.lmdp import Solution
+from shoal.lmdp import Solution, solve
+from shoal.passive import TurningMixture
 from shoal.simulation.designs import Surroundings
 from shoal.simulation.groups import as_tracks, simulated
 from shoal.simulation.release import Release
-from shoal.states import LocalMisalignment, StateSpace, Transitions, count_transitions
+from shoal.states import Circular, LocalMisalignment, StateSpace, Transitions, count_transitions
 from shoal.system.progress import silent
 from shoal.tracks import Periodic, Tracks
 from shoal.version import __version__
@@ -78,3 +82,15 @@ def simulate_spp(
     both = (start >= 0) & (end >= 0)
     decided = Transitions.from_pairs(start[both], end[both], space)
     return Flock(as_tracks(outcome, told, several=False), space, decided)
+
+
+def spp_costs(axis: Circular) -> Float[np.ndarray, " bins"]:
+    """The state costs of eq. SPPcosts: 0, 2.5, 4, 5 as misalignment grows."""
+    angle = np.abs(axis.centres)
+    return np.select([angle == 0, angle <= 15, angle <= 25], [0.0, 2.5, 4.0], 5.0)
+
+
+def spp_truth(bins: int = 36) -> Solution:
+    """Costs-to-go by Z-iteration (eq. ziter) under the passive dynamics of eq. pbar."""
+    axis = Circular("local_misalignment", bins)
+    return solve(TurningMixture().on(StateSpace(axis)), spp_costs(axis))

@@ -2,12 +2,12 @@
 "use strict";
 shoal.linePlot = (page, series, options) => {
   const axis = page.axes[series.axis], size = axis.centres.length;
-  const width = 460, height = 290, left = 58, right = 12, top = 12, bottom = 46, strip = 40;
+  const width = 460, height = 290, left = 58, right = 12, top = series.truth ? 32 : 12, bottom = 46, strip = 40;
   const base = height - bottom - strip;
   const known = series.arrivals.map((n) => n > 0);
   const shown = (values) => values.filter((v, n) => v !== null && known[n]);
   const band = series.lower && series.upper;
-  const all = shown(band ? series.lower : series.mean).concat(shown(band ? series.upper : series.mean));
+  const all = shown(band ? series.lower : series.mean).concat(shown(band ? series.upper : series.mean), series.truth ? shown(series.truth) : []);
   let low = shoal.least(all, 0), high = shoal.most(all);
   if (!(high > low)) high = low + 1;
   const pad = 0.06 * (high - low); low -= low < 0 ? pad : 0; high += pad;
@@ -45,6 +45,11 @@ shoal.linePlot = (page, series, options) => {
     if (run.length > 1) drawing.append(shoal.svg("polyline", { points: run.map((n) => `${x(n)},${y(series.mean[n])}`).join(" "), fill: "none", stroke: "var(--blue)", "stroke-width": 2 }));
     else drawing.append(shoal.svg("circle", { cx: x(run[0]), cy: y(series.mean[run[0]]), r: 3, fill: "var(--blue)" }));
   }
+  if (series.truth) {
+    series.truth.forEach((v, n) => { if (v !== null && known[n]) drawing.append(shoal.svg("circle", { class: "truth", cx: x(n), cy: y(v), r: 4, fill: "none", stroke: "var(--ink)", "stroke-width": 1.5 })); });
+    drawing.append(shoal.svg("circle", { cx: left + 10, cy: 14, r: 4, fill: "none", stroke: "var(--ink)", "stroke-width": 1.5 }), shoal.svg("text", { x: left + 20, y: 18 }, "truth"),
+      shoal.svg("line", { x1: left + 78, x2: left + 96, y1: 14, y2: 14, stroke: "var(--blue)", "stroke-width": 2 }), shoal.svg("text", { x: left + 102, y: 18 }, "learned" + (band ? ", 95 % interval" : "")));
+  }
   drawing.append(shoal.svg("path", { class: "axis", d: `M${left} ${top}V${height - bottom}H${width - right}` }));
   for (const tick of shoal.axisTicks(axis, 7)) {
     const at = left + (tick.at / size) * (width - left - right);
@@ -60,7 +65,8 @@ shoal.linePlot = (page, series, options) => {
   const words = (n) => {
     const cost = !known[n] ? page.never : series.mean[n] === null ? "not identified"
       : `${shoal.number(series.mean[n])} ${options.short}` + (band ? ` (95 % interval ${shoal.number(series.lower[n])} to ${shoal.number(series.upper[n])})` : "");
-    return `${axis.name} ${shoal.binWords(axis, n)}: ${cost}, ${series.arrivals[n].toLocaleString("en")} ${page.counted}`;
+    const right = series.truth && known[n] ? `, truth ${shoal.number(series.truth[n])}` : "";
+    return `${axis.name} ${shoal.binWords(axis, n)}: ${cost}${right}, ${series.arrivals[n].toLocaleString("en")} ${page.counted}`;
   };
   const at = (event) => {
     const box = drawing.getBoundingClientRect();

@@ -92,7 +92,7 @@ shoal.lineCosts = (page, view, contents) => {
   const holder = document.getElementById("cost-figure");
   const draw = () => {
     const cost = page.costs[view.what], numbers = (values) => values && Array.from(values, (v) => (Number.isFinite(v) ? v : null));
-    const series = { axis: 0, mean: numbers(cost.mean), lower: numbers(cost.lower), upper: numbers(cost.upper), arrivals: Array.from(page.arrivals) };
+    const series = { axis: 0, mean: numbers(cost.mean), lower: numbers(cost.lower), upper: numbers(cost.upper), arrivals: Array.from(page.arrivals), truth: view.what === "cost_to_go" && contents.known ? numbers(shoal.unpack(contents.known)) : null };
     const plot = shoal.linePlot(page, series, {
       title: cost.title, unit: page.unit(view.what), short: cost.unit, say: page.say, start: view.selected ?? page.start[0],
       choose: (n) => view.change({ selected: n, fixed: [n] }),
