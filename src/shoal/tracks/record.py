@@ -184,7 +184,7 @@ class Tracks:
 
     def place_at(self, longitude: float, latitude: float) -> tuple[float, float]:
         """Where a place on Earth lies in these tracks: in metres, or as they were rescaled."""
-        from shoal.tracks.readers.geography import to_metres  # noqa: PLC0415  (needs pyproj)
+        from shoal.tracks.geography import to_metres  # noqa: PLC0415  (needs pyproj)
 
         if self.centre is None:
             raise InputError("these tracks were not projected from longitude and latitude")

@@ -12,12 +12,11 @@ import numpy as np
 from shoal.errors import InputError
 from shoal.tracks.collection import Collection
 from shoal.tracks.doubts import no_scores, not_marked
+from shoal.tracks.geography import centre_of
 from shoal.tracks.preparing import jump_notes
-from shoal.tracks.readers.assembling import assembled
-from shoal.tracks.readers.fixes import Fixes
-from shoal.tracks.readers.geography import centre_of
-from shoal.tracks.readers.joining import joined
-from shoal.tracks.readers.registry import Format, format_named, recognised
+from shoal.tracks.readers.assembly import assembled
+from shoal.tracks.readers.fixes import Fixes, joined
+from shoal.tracks.readers.formats import Format, format_named, recognised
 from shoal.tracks.readers.source import ReadOptions, Source, named
 from shoal.tracks.record import Tracks, warn
 
