@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from shoal.errors import InputError
+from shoal.errors import InputError, warn
 from shoal.tracks.arena import Arena
 from shoal.tracks.dataset import check_grid
 from shoal.tracks.geography import centre_of, projection_notes, to_metres
@@ -24,7 +24,7 @@ from shoal.tracks.readers.fixes import (
     rate_of,
 )
 from shoal.tracks.readers.source import ReadOptions, Source
-from shoal.tracks.record import Tracks, warn
+from shoal.tracks.record import Tracks
 
 IMAGE = (
     "positions are pixels of an image whose rows count downwards, so positive angles are turns to "

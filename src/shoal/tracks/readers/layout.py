@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from shoal.errors import InputError
+from shoal.tracks.dataset import LEFT_OUT
 from shoal.tracks.readers.source import Source, listed
-from shoal.tracks.record import LEFT_OUT
 from shoal.tracks.writing import PER_ANIMAL, PER_GROUP
 
 ROLES: dict[str, tuple[str, ...]] = {

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from jaxtyping import Bool, Float, Int
 
-from shoal.errors import InputError
+from shoal.errors import InputError, warn
 from shoal.tracks.readers.fixes import Fixes
 from shoal.tracks.readers.layout import (
     NUMBERS,
@@ -25,7 +25,6 @@ from shoal.tracks.readers.layout import (
 )
 from shoal.tracks.readers.source import ReadOptions, Source, named
 from shoal.tracks.readers.table_files import ROW, column, csv_table, parquet_table, plain_column
-from shoal.tracks.record import warn
 from shoal.tracks.writing import PER_ANIMAL, PER_GROUP
 
 LARGEST_FRAME = 1e15

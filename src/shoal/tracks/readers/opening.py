@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow.compute as pc
 
-from shoal.errors import InputError
+from shoal.errors import InputError, warn
 from shoal.tracks.readers.layout import (
     ROLES,
     Layout,
@@ -26,7 +26,6 @@ from shoal.tracks.readers.reading import files_of, without_strays
 from shoal.tracks.readers.source import ReadOptions, Source, listed, named
 from shoal.tracks.readers.streaming import BLOCK_ROWS, OpenTracks
 from shoal.tracks.readers.table_files import copy_to_parquet, row_groups
-from shoal.tracks.record import warn
 
 
 class Spool:
