@@ -1,5 +1,7 @@
 """What went wrong, in one sentence a user can act on."""
 
+import warnings
+
 
 class InputError(ValueError):
     """The input is wrong: the message says what was expected, what arrived, what to do."""
@@ -16,3 +18,8 @@ def checked_seed(seed: object) -> int:
 
 class OutputError(OSError):
     """A result could not be written; nothing half-written is left behind."""
+
+
+def warn(sentence: str) -> None:
+    """Tell the user something that needs a look but stops nothing."""
+    warnings.warn(sentence, UserWarning, stacklevel=3)

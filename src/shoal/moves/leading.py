@@ -62,7 +62,7 @@ def with_candidates(group: Seen, recipe: Counting, found: Spread) -> Decisions:
     records = Records.of_group(
         (group.origin, end), group.frame + group.first, group.animal, group.tracks.group, names
     )
-    records = replace(records, facts={group.tracks.group: group_facts(group.tracks)})
+    records = replace(records, facts={group.tracks.group: group_facts(group.tracks.data)})
     whole = Decisions(
         space=recipe.space,
         moves=moves,

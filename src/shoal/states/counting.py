@@ -146,7 +146,7 @@ def labelled(
 ) -> Iterator[tuple[Any, Transitions]]:
     """The transitions that begin in some frames, of the group or of each animal."""
     taken = recipe.headings.of(tracks)
-    facts = {tracks.group: group_facts(tracks)}
+    facts = {tracks.group: group_facts(tracks.data)}
     parts = (
         [((tracks.group, name), perceived.of(n)) for n, name in enumerate(tracks.members)]
         if by == "individual"

@@ -2,14 +2,17 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import InputError
+from shoal.tracks import preparing, splitting, writing
 from shoal.tracks.record import Tracks
 
 if TYPE_CHECKING:
     import pandas as pd
+    import xarray as xr
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +74,11 @@ class Collection:
             for note in member.notes
         )
 
+    @property
+    def _data(self) -> "list[xr.Dataset]":
+        """The datasets of all groups."""
+        return [member.data for member in self.tracks]
+
     def map(self, change: Callable[[Tracks], Tracks]) -> "Collection":
         """Each group changed alike."""
         return Collection(change(member) for member in self.tracks)
@@ -87,10 +95,8 @@ class Collection:
         self, factor: float | None = None, unit: str = "", shift: Any = (0.0, 0.0)
     ) -> "Collection":
         """Places times ``factor`` plus ``shift``; without a factor, fitted to one unit square."""
-        from shoal.tracks.preparing import unit_square  # noqa: PLC0415  (takes and gives Tracks)
-
         if factor is None:
-            factor, shift = unit_square(self.tracks)
+            factor, shift = preparing.unit_square(self._data)
             unit = unit or "unit squares"
         return self.map(lambda tracks: tracks.rescale(factor, unit, shift))
 
@@ -138,9 +144,8 @@ class Collection:
 
         With ``stratify="sex"``, a covariate, the same share of the groups of each sex is drawn.
         """
-        from shoal.tracks.splitting import split_groups  # noqa: PLC0415
-
-        return split_groups(self, which, seed, stratify)
+        first = splitting.drawn_groups(self._data, which, seed, stratify)
+        return Collection(compress(self, first)), Collection(compress(self, ~first))
 
     def split_individuals(
         self, which: float | Sequence[Any], seed: int = 0
@@ -150,27 +155,20 @@ class Collection:
         A name means the animals of every group that has it, (group, name) one of them; a group
         without a member in a part is left out of it. See ``Tracks.split_individuals``.
         """
-        from shoal.tracks.splitting import split_animals  # noqa: PLC0415
-
-        return split_animals(self, which, seed)
+        first, rest = splitting.split_animals(self._data, which, seed)
+        return Collection(map(Tracks, first)), Collection(map(Tracks, rest))
 
     def table(self) -> "pd.DataFrame":
         """One row for each fix of every group."""
-        from shoal.tracks.writing import table  # noqa: PLC0415
-
-        return table(self.tracks)
+        return writing.table(self._data)
 
     def to_csv(self, path: str | Path) -> Path:
         """Write a long CSV that ``read_tracks`` reads back exactly."""
-        from shoal.tracks.writing import write_csv  # noqa: PLC0415
-
-        return write_csv(self.tracks, Path(path))
+        return writing.write_csv(self._data, Path(path))
 
     def to_parquet(self, path: str | Path) -> Path:
         """Write a long Parquet file that ``read_tracks`` reads back exactly."""
-        from shoal.tracks.writing import write_parquet  # noqa: PLC0415
-
-        return write_parquet(self.tracks, Path(path))
+        return writing.write_parquet(self._data, Path(path))
 
     def __iter__(self) -> Iterator[Tracks]:
         return iter(self.tracks)

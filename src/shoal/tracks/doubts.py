@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float
 
-from shoal.errors import InputError
-from shoal.tracks.record import warn
+from shoal.errors import InputError, warn
 
 
 def without_doubtful(

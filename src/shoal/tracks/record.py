@@ -1,6 +1,5 @@
 """One experiment's tracks: where every animal was in every frame."""
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,26 +9,26 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from shoal.errors import InputError
-from shoal.tracks.arena import Arena, arena_of
+from shoal.errors import InputError, warn
+from shoal.tracks import movement, preparing, splitting, writing
+from shoal.tracks.arena import Arena
 from shoal.tracks.covariates import LANDMARK, coordinates_of, covariates_of, members_of
 from shoal.tracks.dataset import (
-    checked_names,
-    checked_positions,
+    arena_around,
     checked_rate,
-    checked_times,
     dataset,
-    rate_of_times,
-    with_missing_frames,
+    individuals_of,
+    noted,
+    place_of,
+    positions_of,
 )
+from shoal.tracks.geography import to_metres
 from shoal.tracks.headings import headings
 
 if TYPE_CHECKING:
     import pandas as pd
 
-LEFT_OUT = (
-    "{} was left out: only x and y are used, so that distances and angles are those on a plane"
-)
+__all__ = ["Tracks", "same_tracks", "warn"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,37 +107,26 @@ class Tracks:
         Where times jump by more than one and a half usual steps, the frames that are missing are
         put in with nobody seen in them, so that nothing is counted across.
         """
-        array = checked_positions(positions)
-        if time is not None:
-            array, time, heading, missing = with_missing_frames(array, time, heading)
-            notes = [*notes, *missing]
-        rate = checked_rate(fps)
-        names = checked_names(individuals, array.shape[1])
-        clock = checked_times(time, len(array), rate)
-        if time_unit is None:
-            time_unit = "frames" if rate is None and time is None else "s"
-        if rate is None and time_unit == "s":
-            rate = rate_of_times(clock)
-        data = dataset(array, heading, clock, names)
-        data.attrs = {
-            "time_unit": time_unit,
-            "length_unit": length_unit,
-            "group": group,
-            "source": source,
-            "notes": list(notes),
-        }
-        if rate is not None:
-            data.attrs["fps"] = rate
-        if arena is not None:
-            data.attrs["arena"] = repr(arena)
-        if centre is not None:
-            data.attrs["centre"] = [float(part) for part in centre]
+        data = dataset(
+            positions,
+            fps=fps,
+            time=time,
+            individuals=individuals,
+            group=group,
+            length_unit=length_unit,
+            heading=heading,
+            arena=arena,
+            source=source,
+            notes=notes,
+            time_unit=time_unit,
+            centre=centre,
+        )
         return cls(data).with_covariates(**covariates) if covariates else cls(data)
 
     @property
     def positions(self) -> Float[np.ndarray, "time individuals 2"]:
         """X and y of every animal in every frame."""
-        return self.data["position"].values
+        return positions_of(self.data)
 
     @property
     def time(self) -> Float[np.ndarray, " time"]:
@@ -148,7 +136,7 @@ class Tracks:
     @property
     def individuals(self) -> tuple[str, ...]:
         """The animals' names."""
-        return tuple(str(name) for name in self.data["individuals"].values)
+        return individuals_of(self.data)
 
     @property
     def members(self) -> tuple[str, ...]:
@@ -173,8 +161,7 @@ class Tracks:
     @property
     def arena(self) -> Arena | None:
         """The walls or the periodic box, where known."""
-        words = self.data.attrs.get("arena")
-        return None if words is None else arena_of(words)
+        return arena_around(self.data)
 
     @property
     def centre(self) -> tuple[float, float] | None:
@@ -184,8 +171,6 @@ class Tracks:
 
     def place_at(self, longitude: float, latitude: float) -> tuple[float, float]:
         """Where a place on Earth lies in these tracks: in metres, or as they were rescaled."""
-        from shoal.tracks.readers.geography import to_metres  # noqa: PLC0415  (needs pyproj)
-
         if self.centre is None:
             raise InputError("these tracks were not projected from longitude and latitude")
         east, north = to_metres(np.array([longitude]), np.array([latitude]), self.centre)
@@ -214,7 +199,7 @@ class Tracks:
     def with_landmarks(self, *names: str) -> "Tracks":
         """These are no members of the group, but can be the target of a feature, such as a dog."""
         for name in names:
-            self._index(name)
+            place_of(self.data, name)
         landmarks = set(names) | (set(self.individuals) - set(self.members))
         roles = [LANDMARK if name in landmarks else "animal" for name in self.individuals]
         return self.with_covariates(role=roles)
@@ -237,7 +222,7 @@ class Tracks:
 
     def place_of(self, name: str) -> Float[np.ndarray, "time 2"]:
         """Where one animal or landmark was in every frame."""
-        return self.positions[:, self._index(name)]
+        return self.positions[:, place_of(self.data, name)]
 
     def headings(
         self, frames: int = 1, minimum_step: float = 0.0, *, tracker: bool = False
@@ -251,59 +236,42 @@ class Tracks:
 
     def thin(self, every: int) -> "Tracks":
         """Every n-th frame."""
-        from shoal.tracks.preparing import thin  # noqa: PLC0415  (takes and gives Tracks)
-
-        return thin(self, every)
+        return Tracks(preparing.thin(self.data, every))
 
     def crop(self, x: Any = None, y: Any = None, time: Any = None) -> "Tracks":
         """Places and times within limits (low, high); None leaves a side open."""
-        from shoal.tracks.preparing import crop  # noqa: PLC0415
-
-        return crop(self, x, y, time)
+        return Tracks(preparing.crop(self.data, x, y, time))
 
     def rescale(
         self, factor: float | None = None, unit: str = "", shift: Any = (0.0, 0.0)
     ) -> "Tracks":
         """Places times ``factor`` plus ``shift``; without a factor, fitted to the unit square."""
-        from shoal.tracks.preparing import rescale  # noqa: PLC0415
-
-        return rescale(self, factor, unit, shift)
+        return Tracks(preparing.rescale(self.data, factor, unit, shift))
 
     def smooth(self, window: int, order: int = 2) -> "Tracks":
         """Savitzky–Golay: a polynomial through every run of ``window`` frames without a gap."""
-        from shoal.tracks.preparing import smooth  # noqa: PLC0415
-
-        return smooth(self, window, order)
+        return Tracks(preparing.smooth(self.data, window, order))
 
     def drop(self, individuals: Sequence[str] = (), frames: Any = ()) -> "Tracks":
         """Without these animals, and with nobody seen in these frames."""
-        from shoal.tracks.preparing import drop  # noqa: PLC0415
-
-        return drop(self, individuals, frames)
+        return Tracks(preparing.drop(self.data, individuals, frames))
 
     def flip_y(self) -> "Tracks":
         """Mirrored, y as −y: for pixels of images, whose rows count downwards."""
-        from shoal.tracks.preparing import flip_y  # noqa: PLC0415
-
-        return flip_y(self)
+        return Tracks(preparing.flip_y(self.data))
 
     def drop_jumps(self, step: float) -> "Tracks":
         """Without fixes that are farther than ``step`` from the ones before and after."""
-        from shoal.tracks.preparing import drop_jumps  # noqa: PLC0415
-
-        return drop_jumps(self, step)
+        return Tracks(preparing.drop_jumps(self.data, step))
 
     def fill_gaps(self, longest: int) -> "Tracks":
         """Straight lines across gaps of at most ``longest`` frames; the share is noted."""
-        from shoal.tracks.preparing import fill_gaps  # noqa: PLC0415
-
-        return fill_gaps(self, longest)
+        return Tracks(preparing.fill_gaps(self.data, longest))
 
     def split_time(self, share: float) -> "tuple[Tracks, Tracks]":
         """The first ``int(share * frames)`` frames, and the others."""
-        from shoal.tracks.splitting import split_time  # noqa: PLC0415
-
-        return split_time(self, share)
+        first, rest = splitting.split_time(self.data, share)
+        return Tracks(first), Tracks(rest)
 
     def split_individuals(
         self, which: float | Sequence[Any], seed: int = 0
@@ -313,27 +281,20 @@ class Tracks:
         Landmarks are in both parts. The members of one part are no longer seen as neighbours by
         those of the other: where they should be, count first and split the ``Transitions``.
         """
-        from shoal.tracks.splitting import split_individuals  # noqa: PLC0415
-
-        return split_individuals(self, which, seed)
+        first, rest = splitting.split_animals([self.data], which, seed)
+        return Tracks(first[0]), Tracks(rest[0])
 
     def table(self) -> "pd.DataFrame":
         """One row for each fix: group, individual, frame, time, x, y, heading and covariates."""
-        from shoal.tracks.writing import table  # noqa: PLC0415
-
-        return table([self])
+        return writing.table([self.data])
 
     def to_csv(self, path: str | Path) -> Path:
         """Write a long CSV that ``read_tracks`` reads back exactly."""
-        from shoal.tracks.writing import write_csv  # noqa: PLC0415
-
-        return write_csv([self], Path(path))
+        return writing.write_csv([self.data], Path(path))
 
     def to_parquet(self, path: str | Path) -> Path:
         """Write a long Parquet file that ``read_tracks`` reads back exactly."""
-        from shoal.tracks.writing import write_parquet  # noqa: PLC0415
-
-        return write_parquet([self], Path(path))
+        return writing.write_parquet([self.data], Path(path))
 
     @classmethod
     def from_movement(
@@ -348,25 +309,15 @@ class Tracks:
         confidence
             Points of a pose with less than this count as not seen.
         """
-        from shoal.tracks.movement import from_movement  # noqa: PLC0415
-
-        return from_movement(dataset, keypoint, confidence)
+        return cls(movement.from_movement(dataset, keypoint, confidence))
 
     def to_movement(self) -> xr.Dataset:
         """A poses dataset of the ``movement`` package, with one keypoint."""
-        from shoal.tracks.movement import to_movement  # noqa: PLC0415
-
-        return to_movement(self)
+        return movement.to_movement(self.data)
 
     def noted(self, *sentences: str) -> "Tracks":
         """With these sentences added to the notes."""
-        return Tracks(self.data.assign_attrs(notes=[*self.notes, *sentences]))
-
-    def _index(self, name: str) -> int:
-        if str(name) not in self.individuals:
-            known = ", ".join(self.individuals[:12]) + (" …" if len(self.individuals) > 12 else "")
-            raise InputError(f"no animal is called {name!r}; there are {known}")
-        return self.individuals.index(str(name))
+        return Tracks(noted(self.data, *sentences))
 
     def __iter__(self) -> Iterator["Tracks"]:
         """One experiment is a collection of one."""
@@ -399,8 +350,3 @@ def same_tracks(one: Tracks, other: Tracks) -> bool:
         {k: v for k, v in part.attrs.items() if k not in aside} for part in (first, second)
     )
     return mine == theirs and one.data.drop_attrs().identical(other.data.drop_attrs())
-
-
-def warn(sentence: str) -> None:
-    """Tell the user something that needs a look but stops nothing."""
-    warnings.warn(sentence, UserWarning, stacklevel=3)

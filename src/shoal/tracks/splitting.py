@@ -1,103 +1,97 @@
-"""Tracks in two parts, to learn from one and to be judged on the other."""
+"""Datasets of tracks split in two: one part to fit a model, the other to test it."""
 
 from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any
 
 import numpy as np
+import xarray as xr
 from jaxtyping import Bool, Int
 
 from shoal.errors import InputError, checked_seed
-from shoal.tracks.collection import Collection
-from shoal.tracks.record import Tracks
+from shoal.tracks.covariates import covariates_of, members_of
+from shoal.tracks.dataset import individuals_of, noted, positions_of
 
 Animal = tuple[str, str]
 Strata = Int[np.ndarray, " labels"] | None
-"""The number of the stratum of each, or None for one stratum."""
+"""The stratum of each label, or None for one stratum."""
 
 
-def split_time(tracks: Tracks, share: Any) -> tuple[Tracks, Tracks]:
-    """The first frames and the last; two at least in each."""
-    total = len(tracks.positions)
+def split_time(data: xr.Dataset, share: Any) -> tuple[xr.Dataset, xr.Dataset]:
+    """The first frames and the last; each part has two or more."""
+    total = len(positions_of(data))
     part = checked_share(share)
     cut = int(part * total)
     if min(cut, total - cut) < 2:
         raise InputError(
-            f"a part of tracks has 2 frames or more; a share of {part:g} cuts the {total} frames "
-            f"of group {tracks.group!r} into {cut} and {total - cut}: choose another share"
+            f"each part needs 2 frames or more; a share of {part:g} cuts the {total} frames of "
+            f"group {data.attrs['group']!r} into {cut} and {total - cut}: choose another share"
         )
-    first = Tracks(tracks.data.isel(time=slice(None, cut)))
-    rest = Tracks(tracks.data.isel(time=slice(cut, None)))
     return (
-        first.noted(f"the first {cut} of {total} frames"),
-        rest.noted(f"the last {total - cut} of {total} frames"),
+        noted(data.isel(time=slice(None, cut)), f"the first {cut} of {total} frames"),
+        noted(data.isel(time=slice(cut, None)), f"the last {total - cut} of {total} frames"),
     )
 
 
-def split_individuals(tracks: Tracks, which: Any, seed: Any = 0) -> tuple[Tracks, Tracks]:
-    """Some of the members and the others; landmarks are in both parts."""
-    first, rest = split_animals(Collection([tracks]), which, seed)
-    return first[0], rest[0]
-
-
-def split_groups(
-    collection: Collection, which: Any, seed: Any = 0, stratify: str | None = None
-) -> tuple[Collection, Collection]:
-    """Whole groups: a share of them, drawn at random, or those with these labels; the others."""
+def drawn_groups(
+    groups: Sequence[xr.Dataset], which: Any, seed: Any = 0, stratify: str | None = None
+) -> Bool[np.ndarray, " groups"]:
+    """Whether each group is in the first part: by its label, or at random by a share."""
     strata = None
     if stratify is not None:
-        strata = strata_of(stratify, [group_facts(part) for part in collection], "group")
-    first = chosen_groups(which, collection.groups, seed, strata)
-    return (
-        Collection(part for part, here in zip(collection, first, strict=True) if here),
-        Collection(part for part, here in zip(collection, first, strict=True) if not here),
-    )
+        strata = strata_of(stratify, [group_facts(data) for data in groups], "group")
+    return chosen_groups(which, [data.attrs["group"] for data in groups], seed, strata)
 
 
 def split_animals(
-    collection: Collection, which: Any, seed: Any = 0
-) -> tuple[Collection, Collection]:
-    """Some of each group's members and the others; a group without any is left out of a part."""
+    groups: Sequence[xr.Dataset], which: Any, seed: Any = 0
+) -> tuple[list[xr.Dataset], list[xr.Dataset]]:
+    """Some members of each group, and the others; a part leaves out groups without members."""
     rng = np.random.default_rng(checked_seed(seed))
-    animals = [(part.group, name) for part in collection for name in part.members]
+    animals = [(data.attrs["group"], name) for data in groups for name in members_of(data)]
     if isinstance(which, Real):
-        chosen = {who for part in collection for who in _drawn_here(part, which, rng)}
+        chosen = {who for data in groups for who in _drawn_members(data, which, rng)}
     else:
-        _refuse_landmarks(which, collection, {name for _, name in animals})
+        _refuse_landmarks(which, groups, {name for _, name in animals})
         mask = named_animals(which, animals)
         chosen = {who for who, here in zip(animals, mask, strict=True) if here}
-    sides = (chosen, set(animals) - chosen)
-    first, rest = ([_with_members(part, side) for part in collection] for side in sides)
-    return Collection(filter(None, first)), Collection(filter(None, rest))
+    parts = [
+        [_with_members(data, side) for data in groups] for side in (chosen, {*animals} - chosen)
+    ]
+    first, rest = ([data for data in part if data is not None] for part in parts)
+    return first, rest
 
 
-def _drawn_here(tracks: Tracks, share: Any, rng: np.random.Generator) -> list[Animal]:
-    names = tracks.members
+def _drawn_members(data: xr.Dataset, share: Any, rng: np.random.Generator) -> list[Animal]:
+    """A share of the members of one group, drawn at random."""
+    names, group = members_of(data), data.attrs["group"]
     if len(names) < 2:
         raise InputError(
-            f"group {tracks.group!r} has {len(names)} member, and a share of members needs two: "
+            f"group {group!r} has {len(names)} member, and a share of members needs two: "
             "split by time or by groups instead"
         )
     mask = drawn(checked_share(share), len(names), rng)
-    return [(tracks.group, name) for name, here in zip(names, mask, strict=True) if here]
+    return [(group, name) for name, here in zip(names, mask, strict=True) if here]
 
 
-def _with_members(tracks: Tracks, kept: set[Animal]) -> Tracks | None:
-    """Only these members, and the landmarks; None without a member."""
-    members = [name for name in tracks.members if (tracks.group, name) in kept]
+def _with_members(data: xr.Dataset, kept: set[Animal]) -> xr.Dataset | None:
+    """The group with only these members and its landmarks; None if no member is left."""
+    names = members_of(data)
+    members = [name for name in names if (data.attrs["group"], name) in kept]
     if not members:
         return None
-    gone = set(tracks.members) - set(members)
-    places = [place for place, name in enumerate(tracks.individuals) if name not in gone]
-    part = Tracks(tracks.data.isel(individuals=places))
-    return part.noted(
-        f"{len(members)} of {len(tracks.members)} animals ({listed(members)}); the others are not "
-        "seen as neighbours"
+    gone = set(names) - set(members)
+    places = [place for place, name in enumerate(individuals_of(data)) if name not in gone]
+    return noted(
+        data.isel(individuals=places),
+        f"{len(members)} of {len(names)} animals ({listed(members)}); the others are not seen as "
+        "neighbours",
     )
 
 
-def _refuse_landmarks(which: Any, collection: Collection, members: set[str]) -> None:
-    marks = {name for part in collection for name in part.individuals} - members
+def _refuse_landmarks(which: Any, groups: Sequence[xr.Dataset], members: set[str]) -> None:
+    """Raise an error if one of these labels names a landmark."""
+    marks = {name for data in groups for name in individuals_of(data)} - members
     for name in _labels(which):
         if isinstance(name, str) and name in marks:
             raise InputError(f"{name!r} is a landmark, and stays in both parts: name members only")
@@ -106,7 +100,7 @@ def _refuse_landmarks(which: Any, collection: Collection, members: set[str]) -> 
 def chosen_groups(
     which: Any, labels: Sequence[str], seed: Any = 0, strata: Strata = None
 ) -> Bool[np.ndarray, " labels"]:
-    """The groups that a share or a list of labels means: of a share some drawn at random."""
+    """Whether each group is chosen: by its label, or at random if ``which`` is a share."""
     rng = np.random.default_rng(checked_seed(seed))
     if isinstance(which, Real):
         return drawn(checked_share(which), len(labels), rng, "groups", strata)
@@ -118,7 +112,7 @@ def chosen_groups(
 def chosen_animals(
     which: Any, animals: Sequence[Animal], seed: Any = 0, strata: Strata = None
 ) -> Bool[np.ndarray, " animals"]:
-    """The animals that a share or a list of names means: of a share some drawn at random."""
+    """Whether each animal is chosen: by its name, or at random if ``which`` is a share."""
     rng = np.random.default_rng(checked_seed(seed))
     if isinstance(which, Real):
         return drawn(checked_share(which), len(animals), rng, "animals", strata)
@@ -126,7 +120,7 @@ def chosen_animals(
 
 
 def named_animals(which: Any, animals: Sequence[Animal]) -> Bool[np.ndarray, " animals"]:
-    """By name in every group, or as (group, name)."""
+    """Whether each animal is named: by its name in every group, or as (group, name)."""
     wanted = {
         tuple(map(str, label)) if isinstance(label, tuple) else str(label)
         for label in _labels(which)
@@ -144,7 +138,7 @@ def drawn(
     what: str = "animals",
     strata: Strata = None,
 ) -> Bool[np.ndarray, " total"]:
-    """A share of them, drawn at random: the same share of each stratum, up to one of them."""
+    """Whether each label is drawn: at random, about the same share of each stratum."""
     number = number_of(share, total, what)
     code = np.zeros(total, dtype=int) if strata is None else strata
     order = rng.permutation(total)
@@ -158,28 +152,28 @@ def drawn(
     return mask
 
 
-def group_facts(tracks: Tracks) -> dict[str, Any]:
-    """What is known of a group and its members, landmarks left out."""
-    members = set(tracks.members)
+def group_facts(data: xr.Dataset) -> dict[str, Any]:
+    """The covariates of a group and its members, without those of landmarks."""
+    members = set(members_of(data))
     return {
         name: {who: each for who, each in value.items() if who in members}
         if isinstance(value, dict)
         else value
-        for name, value in tracks.covariates.items()
+        for name, value in covariates_of(data).items()
     }
 
 
 def strata_of(
     name: str, facts: Sequence[Mapping[str, Any]], what: str, animals: Sequence[str] = ()
 ) -> Int[np.ndarray, " labels"]:
-    """The number of each group's or animal's stratum, by a covariate.
+    """The stratum of each group or animal, by a covariate.
 
-    A group whose members differ is in the stratum of all their values together.
+    A group whose members differ is in a stratum named by all their values together.
     """
     if all(name not in known for known in facts):
         there = listed(sorted({key for known in facts for key in known})) or "none"
         raise InputError(
-            f"no {what} has a covariate called {name!r}; there is {there}: name one of them, or "
+            f"no {what} has a covariate called {name!r}; there are {there}: name one of them, or "
             "split without strata"
         )
     words = []
@@ -192,28 +186,28 @@ def strata_of(
     found, code = np.unique(np.array(words), return_inverse=True)
     if len(found) == len(words) > 1:
         raise InputError(
-            f"every {what} has a {name!r} of its own, so that there is nothing to stratify: name a "
+            f"every {what} has another value of {name!r}, so there is nothing to stratify: name a "
             f"covariate that several {what}s share"
         )
     return np.asarray(code)
 
 
 def number_of(share: float, total: int, what: str) -> int:
-    """How many of a total a share is, with at least one on either side."""
+    """The number of labels in a share, with at least one in each part."""
     if total < 2:
         raise InputError(f"a split by {what} needs two or more, there is {total}: split by time")
     return max(1, min(total - 1, round(share * total)))
 
 
 def checked_share(share: Any) -> float:
-    """A share of the whole: more than nothing and less than all."""
+    """A share as a float; raise an error unless it lies between 0 and 1."""
     if isinstance(share, bool) or not isinstance(share, Real) or not 0 < float(share) < 1:
         raise InputError(f"a share lies between 0 and 1, such as 2/3; got {share!r}")
     return float(share)
 
 
 def listed(names: Sequence[Any], most: int = 12) -> str:
-    """Names in a row, not too many of them."""
+    """The first names, separated by commas."""
     return ", ".join(map(str, names[:most])) + (" …" if len(names) > most else "")
 
 

@@ -9,7 +9,7 @@ import pytest
 from pyproj import Geod
 
 import shoal
-from shoal.tracks.readers.long_layout import layout_of
+from shoal.tracks.readers.layout import layout_of
 from track_files import FRAMES, made, places
 
 SPELLINGS = [
@@ -266,7 +266,7 @@ BROKEN = {
     "no date": (["time,id,x,y", "2020-01-01 10:00:00,a,0,0", "soon,a,1,1"], r"row 3, .*got 'soon'"),
     "nowhere on Earth": (
         ["timestamp,location-long,location-lat", "2020-01-01 10:00:00,10,95"],
-        "is no place on Earth",
+        "is not on Earth",
     ),
 }
 
@@ -332,9 +332,9 @@ def test_other_slips_get_a_sentence(tmp_path):
     (tmp_path / "hollow").mkdir()
     with pytest.raises(shoal.InputError, match="holds no files of tracks"):
         shoal.read_tracks(tmp_path / "hollow")
-    with pytest.raises(shoal.InputError, match="no column 'who'; there are frame"):
+    with pytest.raises(shoal.InputError, match="no column 'who'; the columns are frame"):
         shoal.read_tracks(tmp_path / "csv" / "fish.csv", columns={"individual": "who"})
-    with pytest.raises(shoal.InputError, match="there is no 'animal'"):
+    with pytest.raises(shoal.InputError, match="unknown role 'animal'"):
         shoal.read_tracks(tmp_path / "csv" / "fish.csv", columns={"animal": "id"})
     with pytest.raises(shoal.InputError, match="fps must be positive, got -1"):
         shoal.read_tracks(tmp_path / "csv" / "fish.csv", fps=-1.0)

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from shoal.errors import InputError
-from shoal.tracks.record import Tracks, warn
+from shoal.errors import InputError, warn
+from shoal.tracks.record import Tracks
 
 MOST_FRAMES = 50_000_000
 

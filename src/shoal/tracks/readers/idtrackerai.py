@@ -9,10 +9,10 @@ import numpy as np
 
 from shoal.errors import InputError
 from shoal.tracks.doubts import without_doubtful
-from shoal.tracks.readers.arrays import places_of, timed_tracks, tracks_of
-from shoal.tracks.readers.delimited import column, table, unique_names
+from shoal.tracks.readers.assembly import places_of, timed_tracks, tracks_of
 from shoal.tracks.readers.pickles import load_npy
 from shoal.tracks.readers.source import ReadOptions, Source, damaged
+from shoal.tracks.readers.table_files import column, csv_table, unique_names
 from shoal.tracks.record import Tracks
 
 
@@ -69,7 +69,7 @@ def declines_csv(source: Source) -> str | None:
 def read_csv(source: Source, options: ReadOptions) -> list[Tracks]:
     """Columns x1, y1, x2, y2 …, with attributes.json beside where it is there."""
     names = unique_names(source.header)
-    rows = table(source, names)
+    rows = csv_table(source, names)
     places = [name for name in names if name.strip() != "seconds"]
     values = np.stack([column(rows, name) for name in places], axis=1)
     if values.shape[1] % 2:
@@ -103,7 +103,7 @@ def read_legacy_text(source: Source, options: ReadOptions) -> list[Tracks]:
     wanted = [name for name in names if re.fullmatch(r"(X|Y|ProbId)\d+", name)]
     if names[-1].startswith("#") and not _ends_with_tab(source):
         source = _Untabbed(source.path)  # only the header ends with a tab
-    rows = table(source, wanted)
+    rows = csv_table(source, wanted)
     animals = len(wanted) // 3
     values = np.stack([column(rows, name) for name in wanted], axis=1)
     array = values.reshape(len(values), animals, 3)
@@ -186,7 +186,7 @@ def _scores_beside(source: Source) -> np.ndarray | None:
         return None
     beside = Source(path)
     names = [name for name in unique_names(beside.header) if name.strip() != "seconds"]
-    rows = table(beside, names)
+    rows = csv_table(beside, names)
     return np.stack([column(rows, name) for name in names], axis=1)
 
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from shoal.errors import InputError
 from shoal.tracks.covariates import LANDMARK
-from shoal.tracks.gaps import check_grid
-from shoal.tracks.readers.arrays import tracks_of
+from shoal.tracks.dataset import check_grid
+from shoal.tracks.readers.assembly import tracks_of
 from shoal.tracks.readers.clock import round_rate
 from shoal.tracks.readers.source import ReadOptions, Source, damaged
 from shoal.tracks.record import Tracks

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from shoal.tracks.readers.fixes import Fixes
-from shoal.tracks.readers.long_layout import split_unit
+from shoal.tracks.readers.layout import split_unit
 from shoal.tracks.readers.long_table import read_fixes
 from shoal.tracks.readers.source import ReadOptions, Source
 

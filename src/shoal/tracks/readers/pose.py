@@ -18,11 +18,11 @@ from jaxtyping import Float
 
 from shoal.errors import InputError
 from shoal.system.quarantine import refuse_promises
+from shoal.tracks.dataset import check_grid
 from shoal.tracks.movement import POSES
-from shoal.tracks.readers.arrays import IMAGE
+from shoal.tracks.readers.assembly import IMAGE
 from shoal.tracks.readers.clock import at_rate
 from shoal.tracks.readers.pickles import plain_pickle
-from shoal.tracks.readers.pose_sizes import check_boxes, check_labels
 from shoal.tracks.readers.source import ReadOptions, Source, damaged, named
 from shoal.tracks.record import Tracks
 
@@ -132,7 +132,7 @@ def read_sleap(source: Source, options: ReadOptions) -> list[Tracks]:
 def read_sleap_labels(source: Source, options: ReadOptions) -> list[Tracks]:
     """The labels of an .slp file."""
     source.checked  # noqa: B018
-    check_labels(source)
+    _check_labels(source)
     with quiet_movement(source.path) as poses, named(source.path):
         dataset = poses.from_file(source.path, source_software="SLEAP")
     return [_one_point(source, options, dataset, [])]
@@ -151,7 +151,7 @@ def declines_via(source: Source) -> str | None:
 
 def read_via(source: Source, options: ReadOptions) -> list[Tracks]:
     """The centres of boxes."""
-    check_boxes(source)
+    _check_boxes(source)
     with quiet_movement(source.path) as _:
         from movement.io import load_bboxes  # noqa: PLC0415
 
@@ -325,3 +325,34 @@ def _pandas_table(source: Source) -> tuple[list[tuple[str, ...]], np.ndarray]:
 
 def _words(values: Any) -> list[str]:
     return [v.decode() if isinstance(v, bytes) else str(v) for v in np.ravel(values)]
+
+
+def _check_labels(source: Source) -> None:
+    """Refuse labels of SLEAP whose frame numbers spread a few points over very many frames."""
+    with named(source.path), source.hdf5() as file:
+        if "frames" not in file or "instances" not in file or not len(file["frames"]):
+            return
+        frames, instances = file["frames"][()], file["instances"][()]
+        last = int(np.max(frames["frame_idx"].astype(float)))
+        tracks = len(file["tracks_json"]) if "tracks_json" in file else 0
+        animals = max(tracks, _most(frames, "instance_id"))
+        points = animals * _most(instances, "point_id")
+        check_grid(last + 1, points, len(instances), str(source.path))
+
+
+def _most(rows: np.ndarray, name: str) -> int:
+    """How many parts a row has at most: from where to where they are numbered."""
+    count = rows[f"{name}_end"].astype(float) - rows[f"{name}_start"].astype(float)
+    return max(1, int(count.max(initial=1)))
+
+
+def _check_boxes(source: Source) -> None:
+    """Refuse boxes of VIA with nearly as many tracks and images as rows."""
+    images, tracks, count = set(), set(), 0
+    with named(source.path), source.open() as text:
+        for row in csv.reader(text):
+            if len(row) > 5:
+                images.add(row[0])
+                tracks.add(row[-1])
+                count += 1
+    check_grid(len(images), len(tracks), count, str(source.path))

@@ -9,17 +9,16 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from shoal.errors import InputError
+from shoal.errors import InputError, warn
 from shoal.tracks.collection import Collection
 from shoal.tracks.doubts import no_scores, not_marked
+from shoal.tracks.geography import centre_of
 from shoal.tracks.preparing import jump_notes
-from shoal.tracks.readers.assembling import assembled
-from shoal.tracks.readers.fixes import Fixes
-from shoal.tracks.readers.geography import centre_of
-from shoal.tracks.readers.joining import joined
-from shoal.tracks.readers.registry import Format, format_named, recognised
+from shoal.tracks.readers.assembly import assembled
+from shoal.tracks.readers.fixes import Fixes, joined
+from shoal.tracks.readers.formats import Format, format_named, recognised
 from shoal.tracks.readers.source import ReadOptions, Source, named
-from shoal.tracks.record import Tracks, warn
+from shoal.tracks.record import Tracks
 
 T = TypeVar("T")
 ASIDE = {".json", ".md", ".txt.license", ".toml", ".log", ".avi", ".mp4", ".png", ".pdf", ".bib"}
@@ -220,7 +219,7 @@ def _tracks(part: _Read, options: ReadOptions) -> list[Tracks]:
 
 def _told(tracks: Tracks, name: str, files: Mapping[str, Path]) -> Tracks:
     """With the format's name, and a warning of jumps that must be errors."""
-    jumps = jump_notes(tracks, files)
+    jumps = jump_notes(tracks.data, files)
     for sentence in jumps:
         warn(f"{tracks.group}: {sentence}" if tracks.group else sentence)
     return Tracks(tracks.data.assign_attrs(format=name)).noted(*jumps)

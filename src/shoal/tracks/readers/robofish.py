@@ -4,9 +4,9 @@ import numpy as np
 
 from shoal.errors import InputError
 from shoal.tracks.arena import Rectangle
-from shoal.tracks.readers.arrays import timed_tracks, tracks_of
-from shoal.tracks.readers.delimited import column, table
+from shoal.tracks.readers.assembly import timed_tracks, tracks_of
 from shoal.tracks.readers.source import ReadOptions, Source, damaged, listed
+from shoal.tracks.readers.table_files import column, csv_table
 from shoal.tracks.record import Tracks
 
 
@@ -76,7 +76,7 @@ def read_csv(source: Source, options: ReadOptions) -> list[Tracks]:
         raise InputError(
             f"{source.path}: there is no column {gone[0]!r:.60} in {listed(source.header)}"
         )
-    rows = table(source, [*wanted, "time in ms"])
+    rows = csv_table(source, [*wanted, "time in ms"])
     values = np.stack([column(rows, name) for name in wanted], axis=1).reshape(-1, len(names), 3)
     time = column(rows, "time in ms") / 1000
     angle = np.mod(np.rad2deg(values[..., 2]) + 180.0, 360.0) - 180.0

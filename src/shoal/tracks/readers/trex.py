@@ -9,10 +9,10 @@ import numpy as np
 from shoal.errors import InputError
 from shoal.system.quarantine import refuse_promises
 from shoal.tracks.doubts import without_doubtful
-from shoal.tracks.readers.delimited import column, table, unique_names
 from shoal.tracks.readers.fixes import Fixes
 from shoal.tracks.readers.pickles import array_of
 from shoal.tracks.readers.source import ReadOptions, Source, listed, named
+from shoal.tracks.readers.table_files import column, csv_table, unique_names
 
 CENTROID = ("X#wcentroid", "Y#wcentroid")
 HEAD = ("X", "Y")
@@ -68,7 +68,7 @@ def read_csv(source: Source, options: ReadOptions) -> Fixes:
     plain = {_plain(name): name for name in reversed(header) if not re.search(r"#\d+$", name)}
     x, y = _names(list(plain), options, source)
     wanted = {name: plain[name] for name in ("frame", x, y, *_EXTRA) if name in plain}
-    rows = table(source, list(dict.fromkeys(wanted.values())))
+    rows = csv_table(source, list(dict.fromkeys(wanted.values())))
     values = {name: column(rows, spelled) for name, spelled in wanted.items()}
     extra = {name: values[name] for name in _EXTRA if name in values}
     return _one(source, options, (values["frame"], values[x], values[y]), extra, [])

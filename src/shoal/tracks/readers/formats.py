@@ -5,17 +5,18 @@ from dataclasses import dataclass
 
 from shoal.errors import InputError
 from shoal.tracks.readers import (
+    animalta,
+    bonsai,
     idtrackerai,
     long_table,
     matlab,
     movebank,
     pose,
     robofish,
-    tables,
     trex,
 )
 from shoal.tracks.readers.fixes import Fixes
-from shoal.tracks.readers.long_layout import layout_of
+from shoal.tracks.readers.layout import layout_of
 from shoal.tracks.readers.source import ReadOptions, Source
 from shoal.tracks.record import Tracks
 
@@ -210,15 +211,15 @@ FORMATS = (
         "animalta",
         "AnimalTA CSV, fixed or variable number of animals",
         "Frame;Time;X_Arena0_Ind0;Y_Arena0_Ind0",
-        tables.declines_animalta,
-        tables.read_animalta,
+        animalta.declines,
+        animalta.read,
     ),
     Format(
         "bonsai",
         "Bonsai CSV of centroids",
         "Item3.Value.Centroid.X,Item3.Value.Centroid.Y",
-        tables.declines_bonsai,
-        tables.read_bonsai,
+        bonsai.declines,
+        bonsai.read,
     ),
     Format(
         "movebank",
