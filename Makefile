@@ -26,7 +26,7 @@ check: setup
 	$(BIN)/lint-imports
 
 test: check $(if $(ALL),programs)
-	$(BIN)/pytest -n auto --dist loadfile $(if $(ALL),,-m "not slow")
+	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder $(if $(ALL),,-m "not slow")
 
 test-all:
 	$(MAKE) test ALL=1

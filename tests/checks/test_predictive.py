@@ -136,6 +136,7 @@ def test_with_a_target_the_time_to_it_is_measured(stop):
         assert len(known) == reached.replicated[model].sum()  # of one group: those that got there
 
 
+@pytest.mark.slow
 def test_all_groups_of_a_replicate_live_by_one_draw():
     """Or else the posterior's uncertainty would be averaged away over groups."""
     groups = shoal.Collection(
@@ -148,6 +149,7 @@ def test_all_groups_of_a_replicate_live_by_one_draw():
     assert spread > 1.15 * without
 
 
+@pytest.mark.slow
 def test_gaps_in_the_tracks_are_gaps_in_the_replicates():
     tracks = herd(steps=60)
     places = tracks.positions.copy()
@@ -166,6 +168,7 @@ def test_gaps_in_the_tracks_are_gaps_in_the_replicates():
     )
 
 
+@pytest.mark.slow
 def test_late_headings_and_late_comers_are_treated_alike_in_tracks_and_replicates():
     """One rests for long and has no heading until then; one comes when most is over."""
     places = herd(steps=60).positions.copy()
@@ -183,6 +186,7 @@ def test_late_headings_and_late_comers_are_treated_alike_in_tracks_and_replicate
     assert "1 animal has not moved yet at the start" in found.words()
 
 
+@pytest.mark.slow
 def test_a_fit_at_a_lag_is_checked_at_its_own_pace():
     tracks = herd(steps=80)
     counts = shoal.count_transitions(tracks, SPACE, lag=4)

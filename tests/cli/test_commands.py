@@ -24,6 +24,7 @@ def demo(tmp_path_factory):
     return run("demo", "--out", folder, "--draws", 1000), folder
 
 
+@pytest.mark.slow
 def test_the_demo_writes_fits_figures_table_and_page_and_says_where(demo):
     done, folder = demo
     assert done.returncode == 0, done.stderr
@@ -38,6 +39,7 @@ def test_the_demo_writes_fits_figures_table_and_page_and_says_where(demo):
         assert imread(picture).std() > 0.05  # not an empty sheet
 
 
+@pytest.mark.slow
 def test_the_demos_nuts_intervals_hold_the_truth_and_its_fits_load(demo):
     _, folder = demo
     with (folder / "summary.csv").open() as file:
@@ -49,6 +51,7 @@ def test_the_demos_nuts_intervals_hold_the_truth_and_its_fits_load(demo):
     assert abs(float(fit.cost_to_go.mean(("chain", "draw")).sel(local_misalignment=0.0))) < 1e-12
 
 
+@pytest.mark.slow
 def test_the_page_stands_alone(demo):
     _, folder = demo
     found = []
@@ -62,6 +65,7 @@ def test_the_page_stands_alone(demo):
     assert all(value.startswith("data:image/png;base64,") for value in found)
 
 
+@pytest.mark.slow
 def test_check_says_in_words_and_by_its_status_whether_to_trust(demo):
     _, folder = demo
     good = run("check", folder / "fits" / "nuts-identity.nc")
@@ -110,13 +114,13 @@ def test_a_failure_of_ours_is_one_line_with_status_1(tmp_path, monkeypatch):
 
 def test_help_and_version_need_no_work():
     assert run("--version").stdout.strip() == f"shoal {shoal.__version__}"
-    words = run("--help").stdout
+    words = spoken("--help").out
     for command in ("demo", "check"):
         assert command in words
-        assert "Example" in run(command, "--help").stdout
+        assert "Example" in spoken(command, "--help").out
 
 
 def test_unknown_words_have_status_2():
     assert run("swim").returncode == 2
-    assert run("demo", "--draws", "many").returncode == 2
-    assert run("demo", "--seed", "-1").returncode == 2
+    assert spoken("demo", "--draws", "many").status == 2
+    assert spoken("demo", "--seed", "-1").status == 2
