@@ -83,6 +83,7 @@ def test_replicates_have_the_design_of_the_data_and_are_measured_alike(check):
     assert set(check.measures) <= set(SUMMARIES) and "time_to_target" not in check.measures
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_check():
     tracks = herd(steps=30)
     fit = fitted(tracks)
@@ -100,6 +101,7 @@ def test_the_same_seed_gives_the_same_check():
     )
 
 
+@pytest.mark.slow
 def test_several_groups_count_with_their_mean_and_are_kept_apart():
     groups = shoal.Collection(
         shoal.Tracks(herd(seed, steps).data.assign_attrs(group=f"g{seed}"))
@@ -112,7 +114,7 @@ def test_several_groups_count_with_their_mean_and_are_kept_apart():
     assert found.groups == 2
 
 
-@pytest.mark.parametrize("stop", [None, "one"])
+@pytest.mark.parametrize("stop", [None, pytest.param("one", marks=pytest.mark.slow)])
 def test_with_a_target_the_time_to_it_is_measured(stop):
     space = shoal.StateSpace(shoal.TargetMisalignment((3.0, 0.0), bins=12))
     v = 2 * (1 - np.cos(np.deg2rad(space.axes[0].centres)))
@@ -200,6 +202,7 @@ def test_a_fit_at_a_lag_is_checked_at_its_own_pace():
     assert found.measures["speed"].unit == "per s"
 
 
+@pytest.mark.slow
 def test_a_lone_animal_is_checked_without_neighbours():
     space = shoal.StateSpace(shoal.TargetMisalignment((9.0, 0.0), bins=12))
     v = 2 * (1 - np.cos(np.deg2rad(space.axes[0].centres)))

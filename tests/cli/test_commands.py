@@ -79,12 +79,12 @@ def test_check_says_in_words_and_by_its_status_whether_to_trust(demo):
 def test_errors_are_one_line_with_status_2_and_a_traceback_only_on_request(tmp_path):
     foreign = tmp_path / "tracks.csv"
     foreign.write_text("x,y\n1,2\n")
-    done = run("check", foreign)
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert done.stderr.startswith("shoal: ")
-    assert done.stderr.count("\n") == 1
-    assert str(foreign) in done.stderr
+    done = spoken("check", foreign)
+    assert done.status == 2
+    assert done.out == ""
+    assert done.err.startswith("shoal: ")
+    assert done.err.count("\n") == 1
+    assert str(foreign) in done.err
     with pytest.raises(shoal.InputError):  # which Python shows with a traceback
         spoken("--debug", "check", foreign)
 
@@ -121,6 +121,9 @@ def test_help_and_version_need_no_work():
 
 
 def test_unknown_words_have_status_2():
-    assert run("swim").returncode == 2
+    done = run("swim")  # a process, as from a terminal
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("shoal: ") and done.stderr.count("\n") == 1
     assert spoken("demo", "--draws", "many").status == 2
     assert spoken("demo", "--seed", "-1").status == 2
