@@ -1,9 +1,10 @@
 # Two commands on a bare machine with Python 3.11 or newer:  make demo   and   make test
+# make test leaves out tests marked slow; make test ALL=1, or make test-all, leaves out nothing
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: setup programs demo test check bench agreement docs sbom wheel smoke clean
+.PHONY: setup programs demo test test-all check bench agreement docs sbom wheel smoke clean
 
 setup: $(STAMP)
 
@@ -24,8 +25,11 @@ check: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: check programs
-	$(BIN)/pytest -n auto --dist loadfile
+test: check $(if $(ALL),programs)
+	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder $(if $(ALL),,-m "not slow")
+
+test-all:
+	$(MAKE) test ALL=1
 
 bench: setup
 	$(BIN)/python bench/startup.py

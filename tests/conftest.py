@@ -1,5 +1,7 @@
 """Shapes in signatures are executed: every call in the tests is checked against them."""
 
+import ctypes
+import gc
 import os
 import shutil
 from pathlib import Path
@@ -15,6 +17,7 @@ settings.load_profile("shoal")
 install_import_hook("shoal", "typechecker.checked")
 
 from examples import QUICKLY_COMPILED  # noqa: E402  (they import shoal, which is checked now)
+from registries import MORE_PASSIVES, PASSIVES  # noqa: E402
 from shoal.cli.compiling import keep_programs  # noqa: E402
 
 os.environ.pop("JAX_COMPILATION_CACHE_DIR", None)  # ours is there instead
@@ -27,19 +30,55 @@ os.environ |= {
 keep_programs(shortest=0.0)
 xr.set_options(use_numbagg=False)  # which would compile every reduction, for many seconds
 
-MAPS = Path("/proc/self/maps")
+
+def pytest_collection_modifyitems(items):
+    """Files with slow tests come first, so that workers end at about the same time."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
+
+
+MAPS, PAGES = Path("/proc/self/maps"), Path("/proc/self/statm")
 MOST_MAPS = 25_000
 """Compiled programs lie in mapped memory, of which Linux gives a process 65,530 pieces."""
+MOST_MEMORY = 1.5e9
+"""Bytes. A program takes more than one megabyte, and a worker stays below two gigabytes."""
+
+
+def memory() -> int:
+    """Bytes that this process has in memory; 0 where the system does not say so."""
+    return int(PAGES.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") if PAGES.exists() else 0
+
+
+def forget_programs() -> None:
+    """Forget compiled programs, and give the system the memory they took."""
+    import jax  # noqa: PLC0415  (loaded by then)
+
+    jax.clear_caches()
+    gc.collect()
+    if hasattr(libc := ctypes.CDLL(None), "malloc_trim"):
+        libc.malloc_trim(0)
+
+
+@pytest.fixture(autouse=True)
+def room_for_programs():
+    """Programs of earlier tests are forgotten before they take too much memory."""
+    yield
+    if memory() > MOST_MEMORY:
+        forget_programs()
 
 
 @pytest.fixture(autouse=True, scope="module")
-def room_for_programs():
-    """Programs of earlier files are let go before there are too many of them."""
+def room_for_maps():
+    """Programs of earlier files are forgotten before there are too many pieces of memory."""
     yield
     if MAPS.exists() and MAPS.read_bytes().count(b"\n") > MOST_MAPS:
-        import jax  # noqa: PLC0415  (loaded by then)
+        forget_programs()
 
-        jax.clear_caches()
+
+@pytest.fixture
+def passive(request):
+    """Passive dynamics of the registries by their name."""
+    return (PASSIVES if request.param in PASSIVES else MORE_PASSIVES)[request.param]
 
 
 @pytest.fixture(scope="module")

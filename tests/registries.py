@@ -1,5 +1,6 @@
 """One of everything that laws must hold for: a new part is added here and inherits every law."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import equinox as eqx
@@ -49,37 +50,62 @@ TURNS = shoal.TurnCoupled(
 )
 SEEN = shoal.count_transitions([[0, 1, 2, 3, 2, 1, 14, 14, 13, 0]], NUMBERED)
 
-PASSIVES = {
-    "uniform": shoal.Uniform().on(TORUS),
-    "uniform by area": shoal.Uniform("area").on(MIXED),
-    "walk on a circle": shoal.RandomWalk(40.0).on(CIRCLE),
-    "wide walk on a circle": shoal.RandomWalk(400.0).on(CIRCLE),
-    "walk on a torus": shoal.RandomWalk((60.0, 90.0)).on(TORUS),
-    "walk to the ends of an interval": shoal.RandomWalk((50.0, 1.5)).on(MIXED),
-    "walk on folded circles": shoal.RandomWalk((60.0, 90.0)).on(FOLDED),
-    "walk with an open end": shoal.RandomWalk(1.5).on(BEYOND),
-    "walk on three axes": shoal.RandomWalk((90.0, 120.0, 1.0)).on(CUBE),
-    "turning mixture": shoal.TurningMixture((-60.0, 0.0, 60.0), 20.0).on(CIRCLE),
-    "turning mixture on a torus": shoal.TurningMixture((-90.0, 45.0), 30.0).on(TORUS),
-    "turns that one angle follows in part": replace(TURNS, effects=(-1, -1), follow=(0.5, 1.0)).on(
-        TORUS
-    ),
-    "turns and distances": replace(TURNS, effects=(-1, 0), step=0.7).on(MIXED),
-    "turns on three axes": replace(TURNS, effects=(-1, -1, 0), step=0.5).on(CUBE),
-    "seen elsewhere": shoal.Empirical(SEEN, 2.0).on(NUMBERED),
-    "dense": MatrixDynamics.of(random_matrix(48, 1), TORUS.shape),
-    "sparse": SparseDynamics.of(random_graph(15, 2), NUMBERED.shape),
-    "written by a user": Lazy(shape=TORUS.shape),
-}
 
-MORE_PASSIVES = {
-    "turns on a circle": TURNS.on(CIRCLE),
-    "turns on a torus": replace(TURNS, effects=(-1, -1)).on(TORUS),
-    "turns beside an angle they leave alone": replace(TURNS, effects=(-1, 0)).on(TORUS),
-    "normal turns": replace(TURNS, turn="normals", effects=(-1, -1)).on(TORUS),
-    "von Mises turns": replace(TURNS, turn="von-mises", effects=(-1, -1)).on(TORUS),
-    "two walks on mixed axes": shoal.WalkMixture((30.0, 0.5), (90.0, 2.0), 0.3).on(MIXED),
-}
+class Made(Mapping):
+    """Operators by name, each made when a test first asks for it: most compile programs."""
+
+    def __init__(self, recipes):
+        self.recipes, self._made = recipes, {}
+
+    def __getitem__(self, name):
+        if name not in self._made:
+            make, space = self.recipes[name]
+            self._made[name] = make(space)
+        return self._made[name]
+
+    def __iter__(self):
+        return iter(self.recipes)
+
+    def __len__(self):
+        return len(self.recipes)
+
+
+PASSIVES = Made(
+    {
+        "uniform": (shoal.Uniform().on, TORUS),
+        "uniform by area": (shoal.Uniform("area").on, MIXED),
+        "walk on a circle": (shoal.RandomWalk(40.0).on, CIRCLE),
+        "wide walk on a circle": (shoal.RandomWalk(400.0).on, CIRCLE),
+        "walk on a torus": (shoal.RandomWalk((60.0, 90.0)).on, TORUS),
+        "walk to the ends of an interval": (shoal.RandomWalk((50.0, 1.5)).on, MIXED),
+        "walk on folded circles": (shoal.RandomWalk((60.0, 90.0)).on, FOLDED),
+        "walk with an open end": (shoal.RandomWalk(1.5).on, BEYOND),
+        "walk on three axes": (shoal.RandomWalk((90.0, 120.0, 1.0)).on, CUBE),
+        "turning mixture": (shoal.TurningMixture((-60.0, 0.0, 60.0), 20.0).on, CIRCLE),
+        "turning mixture on a torus": (shoal.TurningMixture((-90.0, 45.0), 30.0).on, TORUS),
+        "turns that one angle follows in part": (
+            replace(TURNS, effects=(-1, -1), follow=(0.5, 1.0)).on,
+            TORUS,
+        ),
+        "turns and distances": (replace(TURNS, effects=(-1, 0), step=0.7).on, MIXED),
+        "turns on three axes": (replace(TURNS, effects=(-1, -1, 0), step=0.5).on, CUBE),
+        "seen elsewhere": (shoal.Empirical(SEEN, 2.0).on, NUMBERED),
+        "dense": (lambda space: MatrixDynamics.of(random_matrix(48, 1), space.shape), TORUS),
+        "sparse": (lambda space: SparseDynamics.of(random_graph(15, 2), space.shape), NUMBERED),
+        "written by a user": (lambda space: Lazy(shape=space.shape), TORUS),
+    }
+)
+
+MORE_PASSIVES = Made(
+    {
+        "turns on a circle": (TURNS.on, CIRCLE),
+        "turns on a torus": (replace(TURNS, effects=(-1, -1)).on, TORUS),
+        "turns beside an angle they leave alone": (replace(TURNS, effects=(-1, 0)).on, TORUS),
+        "normal turns": (replace(TURNS, turn="normals", effects=(-1, -1)).on, TORUS),
+        "von Mises turns": (replace(TURNS, turn="von-mises", effects=(-1, -1)).on, TORUS),
+        "two walks on mixed axes": (shoal.WalkMixture((30.0, 0.5), (90.0, 2.0), 0.3).on, MIXED),
+    }
+)
 """Whose own laws are tried, not those of all that is built on passive dynamics."""
 
 

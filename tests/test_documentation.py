@@ -48,11 +48,13 @@ def site(tmp_path_factory):
     return folder, said
 
 
+@pytest.mark.slow
 def test_no_link_is_dead_and_nothing_is_warned_of(site):
     _, said = site
     assert not said
 
 
+@pytest.mark.slow
 def test_pages_load_nothing_from_elsewhere(site):
     folder, _ = site
     assert len(list(folder.rglob("*.html"))) > 40
@@ -70,6 +72,7 @@ def test_what_is_loaded_from_elsewhere_is_found(html, tmp_path):
     assert len(outside(tmp_path)) == 2
 
 
+@pytest.mark.slow
 def test_notebooks_are_valid_and_have_the_examples(site):
     folder, _ = site
     made = sorted((folder / "notebooks").glob("*.ipynb"))
@@ -136,6 +139,7 @@ def test_blocks_go_on_from_each_other_in_a_folder_of_their_own(tmp_path):
     assert [block.output for block in run_page(page, folder)] == ["", "$ cat a\nb\n\n", "2\n"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "block",
     [

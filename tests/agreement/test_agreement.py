@@ -6,6 +6,8 @@ from comparison import MOST_ERRORS, MOST_OF_SD, gaps, quantities
 from plain_model import Run, plain_draws
 from problems import KINDS, shoal_draws
 
+pytestmark = pytest.mark.slow
+
 OURS, THEIRS = Run(2, 600, 8000), Run(2, 600, 7000)
 """Such that a twentieth of an sd is three combined errors of a mean, or more."""
 

@@ -89,6 +89,7 @@ def approximated():
     return shoal.calibrate(walking(), method="laplace", replicates=100, seed=2, progress=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("which", ["sampled", "approximated"])
 def test_ranks_are_uniform_and_intervals_hold_the_truth(which, request):
     found = request.getfixturevalue(which)
@@ -101,6 +102,7 @@ def test_ranks_are_uniform_and_intervals_hold_the_truth(which, request):
     assert found.mean_error("rmse") < 0.5 * found.mean_error("prior_rmse")
 
 
+@pytest.mark.slow
 def test_departures_that_are_off_by_one_bin_are_seen():
     model = walking()
     wrong = OffByOne(model.space, model.passive, prior=model.prior)
@@ -141,6 +143,7 @@ def test_a_curve_outside_its_band_has_a_small_p_value():
         assert one.inside == (one.p_value > 0.01) or abs(one.p_value - 0.01) < 0.003
 
 
+@pytest.mark.slow
 def test_users_of_mean_field_intervals_are_warned():
     found = shoal.calibrate(
         walking(), method="advi", frames=20, replicates=24, seed=3, progress=False
@@ -154,6 +157,7 @@ def test_users_of_mean_field_intervals_are_warned():
     assert "It leaves out how unknowns hang together" in str(judged)
 
 
+@pytest.mark.slow
 def test_learned_dynamics_and_smoothness_are_calibrated_too():
     space = shoal.StateSpace(shoal.LocalMisalignment(bins=8))
     passive = shoal.TurnCoupled(spread=shoal.Unknown(20.0, 1.5), noise=10.0, tails=0.5, follow=1.0)
@@ -180,6 +184,7 @@ def test_a_given_truth_is_recovered_with_its_design():
     assert calibration_figure(many).axes
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_ranks_here_and_on_workers(approximated):
     again = shoal.calibrate(
         walking(), method="laplace", replicates=20, seed=2, cluster=2, progress=False
@@ -201,6 +206,7 @@ def test_slips_get_a_sentence():
         shoal.calibrate(vague, method="map", replicates=20, frames=5, progress=False)
 
 
+@pytest.mark.slow
 def test_one_command_says_how_well_a_design_would_do(tmp_path):
     out = tmp_path / "design.csv"
     words = "calibrate --state local:bins=6 --groups 3 --method laplace --replicates 20 --out"

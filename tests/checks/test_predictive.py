@@ -83,6 +83,7 @@ def test_replicates_have_the_design_of_the_data_and_are_measured_alike(check):
     assert set(check.measures) <= set(SUMMARIES) and "time_to_target" not in check.measures
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_check():
     tracks = herd(steps=30)
     fit = fitted(tracks)
@@ -100,6 +101,7 @@ def test_the_same_seed_gives_the_same_check():
     )
 
 
+@pytest.mark.slow
 def test_several_groups_count_with_their_mean_and_are_kept_apart():
     groups = shoal.Collection(
         shoal.Tracks(herd(seed, steps).data.assign_attrs(group=f"g{seed}"))
@@ -112,7 +114,7 @@ def test_several_groups_count_with_their_mean_and_are_kept_apart():
     assert found.groups == 2
 
 
-@pytest.mark.parametrize("stop", [None, "one"])
+@pytest.mark.parametrize("stop", [None, pytest.param("one", marks=pytest.mark.slow)])
 def test_with_a_target_the_time_to_it_is_measured(stop):
     space = shoal.StateSpace(shoal.TargetMisalignment((3.0, 0.0), bins=12))
     v = 2 * (1 - np.cos(np.deg2rad(space.axes[0].centres)))
@@ -136,6 +138,7 @@ def test_with_a_target_the_time_to_it_is_measured(stop):
         assert len(known) == reached.replicated[model].sum()  # of one group: those that got there
 
 
+@pytest.mark.slow
 def test_all_groups_of_a_replicate_live_by_one_draw():
     """Or else the posterior's uncertainty would be averaged away over groups."""
     groups = shoal.Collection(
@@ -148,6 +151,7 @@ def test_all_groups_of_a_replicate_live_by_one_draw():
     assert spread > 1.15 * without
 
 
+@pytest.mark.slow
 def test_gaps_in_the_tracks_are_gaps_in_the_replicates():
     tracks = herd(steps=60)
     places = tracks.positions.copy()
@@ -166,6 +170,7 @@ def test_gaps_in_the_tracks_are_gaps_in_the_replicates():
     )
 
 
+@pytest.mark.slow
 def test_late_headings_and_late_comers_are_treated_alike_in_tracks_and_replicates():
     """One rests for long and has no heading until then; one comes when most is over."""
     places = herd(steps=60).positions.copy()
@@ -183,6 +188,7 @@ def test_late_headings_and_late_comers_are_treated_alike_in_tracks_and_replicate
     assert "1 animal has not moved yet at the start" in found.words()
 
 
+@pytest.mark.slow
 def test_a_fit_at_a_lag_is_checked_at_its_own_pace():
     tracks = herd(steps=80)
     counts = shoal.count_transitions(tracks, SPACE, lag=4)
@@ -196,6 +202,7 @@ def test_a_fit_at_a_lag_is_checked_at_its_own_pace():
     assert found.measures["speed"].unit == "per s"
 
 
+@pytest.mark.slow
 def test_a_lone_animal_is_checked_without_neighbours():
     space = shoal.StateSpace(shoal.TargetMisalignment((9.0, 0.0), bins=12))
     v = 2 * (1 - np.cos(np.deg2rad(space.axes[0].centres)))

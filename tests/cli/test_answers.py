@@ -113,6 +113,7 @@ def test_simulated_groups_are_listed(fitted, tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_a_predictive_check_is_numbers(fitted, tmp_path):
     folder, _ = fitted
     words = ("predict", folder / "f.nc", "--replicates", 40, "--out", tmp_path / "p.html")

@@ -28,6 +28,7 @@ def demo(tmp_path_factory):
     return run("demo", "--out", folder, "--draws", 1000), folder
 
 
+@pytest.mark.slow
 def test_the_demo_writes_fits_figures_table_and_page_and_says_where(demo):
     done, folder = demo
     assert done.returncode == 0, done.stderr
@@ -39,6 +40,7 @@ def test_the_demo_writes_fits_figures_table_and_page_and_says_where(demo):
     assert "These animals turn to align with their neighbours." in done.stdout
 
 
+@pytest.mark.slow
 def test_the_demos_intervals_hold_the_truth_and_its_fit_loads(demo):
     _, folder = demo
     with (folder / "summary.csv").open() as file:
@@ -53,6 +55,7 @@ def test_the_demos_intervals_hold_the_truth_and_its_fit_loads(demo):
     assert abs(float(fit.cost_to_go.mean(("chain", "draw")).sel(local_misalignment=0.0))) < 1e-12
 
 
+@pytest.mark.slow
 def test_what_the_demo_read_off_its_tracks_is_what_was_decided(demo):
     _, folder = demo
     made = simulate_spp(spp_truth(), agents=AGENTS, steps=STEPS, radius=RADIUS, speed=SPEED, seed=1)
@@ -60,6 +63,7 @@ def test_what_the_demo_read_off_its_tracks_is_what_was_decided(demo):
     np.testing.assert_array_equal(fit.arrivals.values, made.decided.arrivals)
 
 
+@pytest.mark.slow
 def test_the_page_stands_alone(demo):
     _, folder = demo
     found = []
@@ -73,6 +77,7 @@ def test_the_page_stands_alone(demo):
     assert "The true costs are known here." in (folder / "report.html").read_text()
 
 
+@pytest.mark.slow
 def test_check_says_in_words_and_by_its_status_whether_to_trust(demo, tmp_path):
     _, folder = demo
     good = run("check", folder / "fit.nc")
@@ -90,12 +95,12 @@ def test_check_says_in_words_and_by_its_status_whether_to_trust(demo, tmp_path):
 def test_errors_are_one_line_with_status_2_and_a_traceback_only_on_request(tmp_path):
     foreign = tmp_path / "tracks.csv"
     foreign.write_text("x,y\n1,2\n")
-    done = run("check", foreign)
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert done.stderr.startswith("shoal: ")
-    assert done.stderr.count("\n") == 1
-    assert str(foreign) in done.stderr
+    done = spoken("check", foreign)
+    assert done.status == 2
+    assert done.out == ""
+    assert done.err.startswith("shoal: ")
+    assert done.err.count("\n") == 1
+    assert str(foreign) in done.err
     with pytest.raises(shoal.InputError):  # which Python shows with a traceback
         spoken("--debug", "check", foreign)
 
@@ -125,13 +130,16 @@ def test_a_failure_of_ours_is_one_line_with_status_1(tmp_path, monkeypatch):
 
 def test_help_and_version_need_no_work():
     assert run("--version").stdout.strip() == f"shoal {shoal.__version__}"
-    words = run("--help").stdout
+    words = spoken("--help").out
     for command in ("demo", "check"):
         assert command in words
-        assert "Example" in run(command, "--help").stdout
+        assert "Example" in spoken(command, "--help").out
 
 
 def test_unknown_words_have_status_2():
-    assert run("swim").returncode == 2
-    assert run("demo", "--draws", "many").returncode == 2
-    assert run("demo", "--seed", "-1").returncode == 2
+    done = run("swim")  # a process, as from a terminal
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("shoal: ") and done.stderr.count("\n") == 1
+    assert spoken("demo", "--draws", "many").status == 2
+    assert spoken("demo", "--seed", "-1").status == 2

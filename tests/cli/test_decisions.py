@@ -52,6 +52,7 @@ def story(attracted):
     return json.loads(said.out), out
 
 
+@pytest.mark.slow
 def test_a_known_attraction_is_recovered_by_the_default_command(story):
     found, out = story
     fit = shoal.load_fit(out)
@@ -71,6 +72,7 @@ def test_a_known_attraction_is_recovered_by_the_default_command(story):
     assert np.quantile(gap, 0.005) < truth < np.quantile(gap, 0.995)
 
 
+@pytest.mark.slow
 def test_what_was_chosen_is_said_with_its_figures(story):
     found, _ = story
     why, gains = found["moves"]["chosen"], found["moves"]["gain_held_out"]
@@ -82,6 +84,7 @@ def test_what_was_chosen_is_said_with_its_figures(story):
     assert "frames" not in why and found["moves"]["every"] == 1  # places without errors
 
 
+@pytest.mark.slow
 def test_the_choices_that_were_taken_repeat_the_run_exactly(story, tmp_path):
     _, out = story
     choices = tomllib.loads(out.with_suffix(".toml").read_text())
@@ -93,6 +96,7 @@ def test_the_choices_that_were_taken_repeat_the_run_exactly(story, tmp_path):
     assert tomllib.loads((tmp_path / "a.toml").read_text()) == choices
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "words", "status"),
     [
@@ -112,6 +116,7 @@ def test_other_commands_take_a_fit_of_decisions_or_say_why_not(
         assert said.err.count("\n") == 1 and "--as transitions" in said.err
 
 
+@pytest.mark.slow
 def test_frames_are_left_out_where_places_have_errors(tmp_path):
     rng = np.random.default_rng(2)
     noisy = []
@@ -128,6 +133,7 @@ def test_frames_are_left_out_where_places_have_errors(tmp_path):
     assert dict(run.rows())["frames, chosen"] == run.thinning.sentence
 
 
+@pytest.mark.slow
 def test_nuts_takes_over_where_laplace_cannot_be_corrected_and_it_is_said(tmp_path, monkeypatch):
     path = drifting(1, 60).to_csv(tmp_path / "fish.csv")
     words = {"state": "local:others:bins=8", "every": 1, "candidates": 16}
@@ -249,6 +255,7 @@ def test_moves_come_back_from_their_words(words):
     assert moves_of(**{"words": named.pop("moves"), **named}) == made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kept", "chosen"), [(0.6, True), (0.0, False)])
 def test_turns_that_go_on_as_they_were_are_learned_without_being_asked(tmp_path, kept, chosen):
     rng = np.random.default_rng(2)

@@ -11,6 +11,8 @@ import pytest
 
 from report_pages import SHARED, browsed, herd
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 PARTS = ("pyproject.toml", "src", "README.md", "LICENSE", "docs")
 

@@ -40,10 +40,15 @@ def drifting(seed, frames=120, animals=6, **known):
 
 
 @pytest.fixture(scope="module")
-def story(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("story")
+def fish(tmp_path_factory):
+    """A file of three groups."""
     groups = [drifting(seed, group=f"g{seed}") for seed in range(3)]
-    path = shoal.Collection(groups).to_csv(folder / "fish.csv")
+    return shoal.Collection(groups).to_csv(tmp_path_factory.mktemp("story") / "fish.csv")
+
+
+@pytest.fixture(scope="module")
+def story(fish):
+    """What the command said, and where its results are."""
     words = (
         "--state",
         "local:bins=12,target:bins=12",
@@ -53,14 +58,15 @@ def story(tmp_path_factory):
         "fourier:3",
     )
     done = spoken(
-        "fit", path, *words, "--passive", "random-walk:40", "--draws", 500, "--warmup", 300,
-        "--seed", 3, "--out", folder / "out" / "fit.nc",
+        "fit", fish, *words, "--passive", "random-walk:40", "--draws", 500, "--warmup", 300,
+        "--seed", 3, "--out", fish.parent / "out" / "fit.nc",
     )  # fmt: skip
-    return done, path, folder / "out"
+    return done, fish.parent / "out"
 
 
+@pytest.mark.slow
 def test_one_command_leads_from_a_file_to_a_fit_with_figures_and_a_page(story):
-    done, _, out = story
+    done, out = story
     assert done.status == 0, done.err
     fit = shoal.load_fit(out / "fit.nc")
     assert fit.model.space.shape == (12, 12)
@@ -81,10 +87,11 @@ def test_one_command_leads_from_a_file_to_a_fit_with_figures_and_a_page(story):
     assert "shoal fit" in page and "--seed 3" in page  # how to repeat it
 
 
-def test_the_choices_repeat_the_run_exactly(story, tmp_path):
-    _, path, out = story
+@pytest.mark.slow
+def test_the_choices_repeat_the_run_exactly(story, fish, tmp_path):
+    _, out = story
     choices = tomllib.loads((out / "fit.toml").read_text())
-    assert choices["tracks"] == str(path)
+    assert choices["tracks"] == str(fish)
     assert choices["heading-frames"] == 1
     again = spoken("fit", "--config", out / "fit.toml", "--out", tmp_path / "again.nc")
     assert again.status == 0, again.err
@@ -93,8 +100,9 @@ def test_the_choices_repeat_the_run_exactly(story, tmp_path):
     assert tomllib.loads((tmp_path / "again.toml").read_text()) == choices
 
 
+@pytest.mark.slow
 def test_a_word_on_the_line_goes_before_the_file(story, tmp_path):
-    _, _, out = story
+    _, out = story
     done = spoken(
         "fit", "--config", out / "fit.toml", "--method", "map", "--state", "local:bins=8:absolute",
         "--basis", "identity", "--out", tmp_path / "one.nc", warned=True,
@@ -105,8 +113,9 @@ def test_a_word_on_the_line_goes_before_the_file(story, tmp_path):
     assert fit.model.space.axes == (shoal.Folded("local_misalignment", 8),)
 
 
+@pytest.mark.slow
 def test_streamed_tracks_give_the_same_counts(story):
-    _, _, out = story
+    _, out = story
     chosen = FitSettings.from_toml(out / "fit.toml") | {"stream": True, "cluster": "1"}
     streamed, whole = FitRun(FitSettings(**chosen), False), shoal.load_fit(out / "fit.nc")
     assert np.array_equal(streamed.counts.arrivals, whole.arrivals.values)
@@ -125,10 +134,9 @@ def test_streamed_tracks_give_the_same_counts(story):
         "local:bins=6:others:nearest=2,neighbour-bearing:bins=4:absolute,speed:bins=3",
     ],
 )
-def test_every_feature_can_be_asked_for_by_word(state, story):
-    _, path, _ = story
+def test_every_feature_can_be_asked_for_by_word(state, fish):
     target = "1.5,0.5" if "target" in state else ""
-    chosen = FitSettings(tracks=str(path), state=state, target=target, arena="-3,-3,5,5")
+    chosen = FitSettings(tracks=str(fish), state=state, target=target, arena="-3,-3,5,5")
     run = FitRun(replace(chosen, as_="transitions"), False)
     assert [part.split(":")[0] for part in state.split(",")] == [
         WORDS.get(name, name.replace("_", "-")) for name in run.space.names
@@ -178,10 +186,9 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_what_is_wrong_is_one_line_and_exit_status_2(name, story, tmp_path, capsys, monkeypatch):
-    _, path, _ = story
+def test_what_is_wrong_is_one_line_and_exit_status_2(name, fish, tmp_path, capsys, monkeypatch):
     words, expected = WRONG[name]
-    words = [str(path) if word == "PATH" else word for word in words]
+    words = [str(fish) if word == "PATH" else word for word in words]
     out = () if "--out" in words else ("--out", tmp_path / "x.nc")
     monkeypatch.chdir(tmp_path)
     status, errors = run_here(capsys, monkeypatch, "fit", *words, *out)
@@ -217,11 +224,10 @@ def test_what_was_read_is_never_written_over(tmp_path, capsys, monkeypatch):
     assert path.read_bytes() == before
 
 
-def test_warnings_are_one_line(story, tmp_path):
-    _, path, _ = story
+def test_warnings_are_one_line(fish, tmp_path):
     words = ("--state", "target:bins=4", "--target", "900,900", "--passive", "random-walk")
     words = (*words, "--method", "map", "--basis", "identity")
-    done = spoken("fit", path, *words, "--out", tmp_path / "w.nc", warned=True)
+    done = spoken("fit", fish, *words, "--out", tmp_path / "w.nc", warned=True)
     assert done.status == 0
     assert "shoal: warning: the target (900, 900) lies far from" in done.err
 

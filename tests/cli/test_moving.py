@@ -26,6 +26,7 @@ def fitted(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_a_herd_lives_by_a_fit_and_is_filmed_beside_the_observed_one(fitted, tmp_path):
     herd, video = tmp_path / "herd.csv", tmp_path / "herd.mp4"
     done = spoken(
@@ -61,6 +62,7 @@ def test_a_release_needs_no_tracks(fitted, tmp_path, capsys, monkeypatch):
     assert code == 2 and "bare.toml" in err and "--release" in err
 
 
+@pytest.mark.slow
 def test_one_command_says_whether_simulated_groups_move_like_the_observed(fitted, tmp_path):
     page = tmp_path / "check" / "predictive.html"
     done = spoken("predict", fitted / "f.nc", "--replicates", 40, "--out", page, warned=True)
@@ -79,6 +81,7 @@ def test_one_command_says_whether_simulated_groups_move_like_the_observed(fitted
     assert "share of groups that reach the target" in [r["measure"] for r in rows]
 
 
+@pytest.mark.slow
 def test_a_lag_is_a_decision_every_few_frames(fitted, tmp_path, capsys, monkeypatch):
     slow, out = tmp_path / "slow.nc", tmp_path / "slow.csv"
     code, err = run_here(
@@ -102,6 +105,7 @@ def test_what_was_read_is_never_written_over(fitted, capsys, monkeypatch):
     assert (fitted / "fish.csv").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_a_group_with_a_dog_is_filmed_with_it(tmp_path, capsys, monkeypatch):
     tracks = drifting(1, 30, individuals=["a", "b", "c", "d", "e", "dog"], group="field")
     path = tracks.with_landmarks("dog").to_csv(tmp_path / "sheep.csv")
@@ -168,6 +172,7 @@ def test_slips_end_with_a_line_and_status_2(words, sentence, fitted, tmp_path, c
         assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_a_fit_that_does_not_say_where_to_turn_is_refused(fitted, tmp_path, capsys, monkeypatch):
     out = tmp_path / "d.nc"
     code, err = run_here(

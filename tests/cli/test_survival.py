@@ -14,6 +14,8 @@ from cli.test_fit import drifting
 from shoal.posterior.checkpoint import Checkpoint
 from shoal.system.lock import locked, unfinished
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def command(tmp_path_factory):

@@ -152,6 +152,7 @@ def heard(page, words):
     until(page, f"document.getElementById('try-said').textContent{words}")
 
 
+@pytest.mark.slow
 def test_the_page_simulates_compares_and_downloads(browser, served):
     explorer, _ = served
     with browsed(browser) as page:
@@ -191,6 +192,7 @@ def test_the_page_simulates_compares_and_downloads(browser, served):
         assert page.wrong == []
 
 
+@pytest.mark.slow
 def test_five_hundred_at_once_are_all_answered(served):
     """By wrk: no socket error, no answer but 200."""
     explorer, _ = served

@@ -69,6 +69,7 @@ def survives(read, path):
             assert len(str(error)) < 1500
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", STARTS)
 def test_any_bytes_after_any_beginning(kind, tmp_path):
     path = tmp_path / "bytes.bin"
@@ -82,6 +83,7 @@ def test_any_bytes_after_any_beginning(kind, tmp_path):
     law()
 
 
+@pytest.mark.slow
 def test_any_bytes_as_a_fit_or_as_choices(tmp_path):
     path = tmp_path / "bytes.bin"
 
@@ -95,6 +97,7 @@ def test_any_bytes_as_a_fit_or_as_choices(tmp_path):
     law()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("header", HEADERS)
 def test_any_table_under_any_header(header, tmp_path):
     path = tmp_path / "table.csv"
@@ -125,6 +128,7 @@ COLUMNS = st.one_of(
 )
 
 
+@pytest.mark.slow
 def test_any_parquet_table(tmp_path):
     path = tmp_path / "table.parquet"
     names = ("frame", "time", "id", "group", "x", "y", "sex", "fps", "visible")
@@ -147,6 +151,7 @@ def whole(tmp_path_factory):
     return specimens(tmp_path_factory.mktemp("whole"))
 
 
+@pytest.mark.slow
 def test_damaged_files_of_every_kind_are_read_or_refused(whole, tmp_path):
     """Ten of each kind; ``bench/fuzz.py`` does the same with ten thousand."""
     for number in range(10 * len(whole)):

@@ -10,7 +10,7 @@ import shoal
 from registries import HORIZONS, PASSIVES, horizon_of, matrix_of, random_graph, random_matrix
 from shoal.lmdp.policies import control_cost
 
-every_passive = pytest.mark.parametrize("passive", PASSIVES.values(), ids=PASSIVES.keys())
+every_passive = pytest.mark.parametrize("passive", PASSIVES, indirect=True)
 every_horizon = pytest.mark.parametrize("name", HORIZONS)
 
 

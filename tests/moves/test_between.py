@@ -52,6 +52,7 @@ def herd(seed, width=0.05):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("between", "least", "most"), [("lines", 0.7, 1.2), ("bins", -0.2, 0.45)])
 def test_costs_in_bins_wider_than_steps_come_back_by_lines_alone(between, least, most):
     wide = shoal.StateSpace(shoal.Distance((0.0, 2.0, 4.0, 6.0, 8.0), beyond=True))

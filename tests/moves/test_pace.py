@@ -57,6 +57,7 @@ def test_what_is_kept_of_a_longer_step_is_an_animals_own_and_not_its_pace(pace, 
     assert lowest < found.moves.follow < highest  # the truth: 0.3
 
 
+@pytest.mark.slow
 def test_animals_twice_as_large_are_scored_the_same():
     gains = []
     for factor in (1.0, 2.0):

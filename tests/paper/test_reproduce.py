@@ -31,6 +31,8 @@ from shoal.paper.vicsek import Settings, flock
 from shoal.paper.vicsek_claims import Evidence as FlockEvidence
 from shoal.paper.vicsek_claims import vicsek_claims
 
+pytestmark = pytest.mark.slow
+
 FIGURES = {
     "vicsek": {"figure1-cost-to-go", "figure2-state-cost", "extra-seam", "extra-uncertainty"},
     "guppies": {

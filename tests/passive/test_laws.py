@@ -9,8 +9,7 @@ from scipy.stats import chi2
 
 from registries import MORE_PASSIVES, PASSIVES, matrix_of
 
-EVERY = PASSIVES | MORE_PASSIVES
-every_passive = pytest.mark.parametrize("passive", EVERY.values(), ids=EVERY.keys())
+every_passive = pytest.mark.parametrize("passive", [*PASSIVES, *MORE_PASSIVES], indirect=True)
 
 
 def field(passive, seed=0):

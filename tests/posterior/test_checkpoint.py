@@ -53,7 +53,7 @@ def same(one, other):
     return all(np.array_equal(a, b) for a, b in zip(drawn(one), drawn(other), strict=True))
 
 
-@pytest.fixture(scope="module", params=[numbered, learned])
+@pytest.fixture(scope="module", params=[numbered, pytest.param(learned, marks=pytest.mark.slow)])
 def problem(request):
     return request.param()
 

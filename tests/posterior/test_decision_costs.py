@@ -79,6 +79,7 @@ def tracks_of(q, noise, follows, steps, seed):
     return shoal.Collection(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("noise", "follows"), [(15.0, 0.0), (25.0, 0.3)])
 def test_state_costs_come_back_whatever_the_others_do(noise, follows):
     _, q = solved(led(noise, follows))

@@ -68,6 +68,7 @@ def test_the_truth_lies_within_its_intervals(fit, decided):
     assert fit.diagnostics().trusted, str(fit.diagnostics())
 
 
+@pytest.mark.slow
 def test_laplace_and_nuts_agree(fit, decided):
     model = shoal.Model(SPACE, shoal.Turns(), shoal.Smooth())
     exact = model.fit(decided, "nuts", chains=2, draws=500, seed=2)
@@ -115,6 +116,7 @@ def test_a_fit_of_decisions_is_stored_whole(fit, decided, tmp_path):
     assert str(back.diagnostics()) == str(fit.diagnostics())
 
 
+@pytest.mark.slow
 def test_animals_that_follow_a_fit_of_steps_keep_their_distance():
     space = shoal.StateSpace(shoal.Distance(np.linspace(0, 3, 13), beyond=True))
     costs = 4.0 * (space.axes[0].centres - 1.0) ** 2
@@ -174,6 +176,7 @@ def test_decisions_and_transitions_are_not_mixed_up(herd, decided, fit):
         _ = fit.state_cost
 
 
+@pytest.mark.slow
 def test_walls_do_not_bias_passive_moves():
     space = shoal.StateSpace(shoal.TargetDistance((5.0, 5.0), np.linspace(0, 8, 9), beyond=True))
     arena = shoal.Rectangle(0.0, 0.0, 10.0, 10.0)
@@ -217,6 +220,7 @@ def test_a_turn_leads_between_all_absolute_angles():
     assert np.all(lines_of(space, steps=False) == 0)
 
 
+@pytest.mark.slow
 def test_bins_that_end_among_the_animals_are_not_trusted():
     herd = shoal.simulate(
         shoal.Vicsek(noise=30), start=shoal.Release(4, (0.0, 0.0), 1.0), steps=60, speed=0.2, seed=1

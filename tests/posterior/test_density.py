@@ -20,8 +20,8 @@ from shoal.posterior.curvature import (
 from shoal.posterior.mode import conditional_mode
 
 every_prior = pytest.mark.parametrize("prior", PRIORS.values(), ids=PRIORS.keys())
-on_torus = {name: passive for name, passive in PASSIVES.items() if passive.shape == TORUS.shape}
-every_passive = pytest.mark.parametrize("passive", on_torus.values(), ids=on_torus.keys())
+on_torus = [name for name, (_, space) in PASSIVES.recipes.items() if space == TORUS]
+every_passive = pytest.mark.parametrize("passive", on_torus, indirect=True)
 
 
 def loop_likelihood(v, dense, counts, discount):

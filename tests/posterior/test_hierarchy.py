@@ -136,10 +136,11 @@ def test_the_slope_of_the_marginal_follows_the_mode(density, top):
     def height(at):
         return float(log_marginal(density, at, mode_given(density, at, mode.beta).beta)[0])
 
-    for n in range(hyper.size):
-        step = jnp.zeros(hyper.size).at[n].set(1e-3)
+    rng = np.random.default_rng(5)
+    for _ in range(3):  # a wrong part of the slope shows in any direction that was drawn
+        step = jnp.asarray(1e-3 * rng.choice([-1.0, 1.0], hyper.size))
         numeric = (height(hyper + step) - height(hyper - step)) / 2e-3
-        assert float(slope[n]) == pytest.approx(numeric, rel=1e-3, abs=2e-3)
+        assert float(slope @ step / 1e-3) == pytest.approx(numeric, rel=1e-3, abs=2e-3)
 
 
 def test_the_top_is_where_the_marginal_is_level(density, top):
@@ -160,12 +161,14 @@ def test_coordinates_and_positions_are_inverses(density, top):
     assert there - here == pytest.approx(volumes[1] - volumes[0], abs=1e-8)
 
 
+@pytest.mark.slow
 def test_the_sampler_agrees_with_itself(nuts):
     numbers = nuts.diagnostics().numbers
     assert numbers["max_r_hat"] < 1.03
     assert numbers["divergences"] <= 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["laplace", "advi"])
 def test_methods_agree_on_what_tracks_determine(model, counts, nuts, method):
     fit = model.fit(counts, method, chains=2, draws=600, seed=1)
@@ -180,6 +183,7 @@ def test_methods_agree_on_what_tracks_determine(model, counts, nuts, method):
     assert np.all(np.abs(gap - np.median(gap)) < 2 * spread)
 
 
+@pytest.mark.slow
 def test_the_truth_is_found(nuts):
     spread = nuts.parameters.sel(parameter="turn spread").values.ravel()
     assert np.quantile(spread, 0.005) < 25.0 < np.quantile(spread, 0.995)
@@ -188,6 +192,7 @@ def test_the_truth_is_found(nuts):
     assert nuts.effects().probability("local_misalignment", "target_misalignment") > 0.95
 
 
+@pytest.mark.slow
 def test_it_is_stored_and_read_again(nuts, tmp_path):
     again = shoal.load_fit(nuts.save(tmp_path / "fit.nc"))
     assert again.model.passive.effects == (-1, -1)
@@ -196,6 +201,7 @@ def test_it_is_stored_and_read_again(nuts, tmp_path):
     assert np.allclose(again.passive.spread, nuts.passive.spread)
 
 
+@pytest.mark.slow
 def test_state_costs_take_each_draws_own_dynamics(nuts):
     v = nuts.sampled.values.reshape(-1, *SPACE.shape)[5]
     passive = nuts.model.family.at(nuts.passive_unknowns[5])
@@ -211,6 +217,7 @@ def test_a_warm_start_ends_where_a_cold_one_does(model, counts):
     assert np.allclose(warm.parameters.values, cold.parameters.values, rtol=0.02)
 
 
+@pytest.mark.slow
 def test_passive_dynamics_alone_are_learned_without_costs(counts):
     fit = shoal.Model(SPACE, shoal.TurnCoupled(), shoal.Flat()).fit(counts, "laplace", draws=200)
     assert np.allclose(fit.cost_to_go.values, 0, atol=1e-12)
@@ -223,6 +230,7 @@ def test_the_same_seed_gives_the_same_draws(model, counts):
     assert np.array_equal(one.sampled.values, two.sampled.values)
 
 
+@pytest.mark.slow
 def test_a_papers_basis_with_learned_dynamics(counts):
     walk = shoal.RandomWalk(shoal.Unknown(40.0))
     fit = shoal.Model(SPACE, walk, shoal.Gaussian(2)).fit(counts, "laplace", draws=100, seed=1)

@@ -56,6 +56,7 @@ def test_impossible_and_too_few_draws():
     assert weigh(np.zeros(100), np.zeros(100)).pareto_k == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("basis", [shoal.Smooth(order=1)])
 def test_laplace_with_learned_scales_agrees_with_draws_from_the_prior(basis):
     """Few data, so that draws from the prior, weighed by the likelihood, are an exact answer."""

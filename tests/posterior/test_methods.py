@@ -1,5 +1,7 @@
 """What every method must do, and how near each comes to the posterior."""
 
+from functools import cache
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -18,23 +20,33 @@ from shoal.posterior.nested import log_posteriors
 every_method = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS.keys())
 
 
+WALK = shoal.RandomWalk((60.0, 90.0))
+
+
+@cache
+def small_transitions():
+    return random_transitions(WALK.on(TORUS), TORUS, seed=1)
+
+
 def small_fit(method, seed=3, prior=None, draws=300):
-    passive = shoal.RandomWalk((60.0, 90.0))
-    model = shoal.Model(TORUS, passive, prior=prior or shoal.Prior())
-    transitions = random_transitions(passive.on(TORUS), TORUS, seed=1)
-    return model.fit(transitions, method, chains=2, draws=draws, seed=seed)
+    model = shoal.Model(TORUS, WALK, prior=prior or shoal.Prior())
+    return model.fit(small_transitions(), method, chains=2, draws=draws, seed=seed)
+
+
+shared_fit = cache(small_fit)
+"""The same fit, made once, for tests that only look at it."""
 
 
 @every_method
 def test_the_same_seed_gives_the_same_draws_and_another_seed_others(method):
-    one, same, other = small_fit(method), small_fit(method), small_fit(method, seed=4)
+    one, same, other = shared_fit(method), small_fit(method), small_fit(method, seed=4)
     assert np.array_equal(one.sampled, same.sampled)
     assert isinstance(method, shoal.MAP) or not np.array_equal(one.sampled, other.sampled)
 
 
 @every_method
 def test_the_result_has_the_shape_and_groups_of_a_fit(method):
-    fit = small_fit(method)
+    fit = shared_fit(method)
     shape = (1, 1) if isinstance(method, shoal.MAP) else (2, 300)
     assert fit.cost_to_go.dims == ("chain", "draw", "local", "target")
     assert fit.cost_to_go.shape == (*shape, *TORUS.shape)
@@ -47,7 +59,7 @@ def test_the_result_has_the_shape_and_groups_of_a_fit(method):
 
 @every_method
 def test_the_level_is_removed_from_draws_and_the_lowest_mean_is_zero(method):
-    fit = small_fit(method)
+    fit = shared_fit(method)
     for costs in (fit.cost_to_go, fit.state_cost):
         assert abs(float(costs.mean(("chain", "draw")).min())) < 1e-12
     level = fit.cost_to_go.weighted(fit.arrivals).mean(("local", "target"))
@@ -59,7 +71,7 @@ def test_the_level_is_removed_from_draws_and_the_lowest_mean_is_zero(method):
 
 @every_method
 def test_state_costs_are_the_inverse_of_every_draw(method):
-    fit = small_fit(method, draws=20)
+    fit = shared_fit(method)
     passive = fit.model.operator()
     for chain, draw in ((0, 0), (-1, -1)):
         r = shoal.state_cost(fit.sampled.values[chain, draw], passive)
@@ -77,9 +89,8 @@ def test_every_prior_works_with_every_method(method, prior):
 
 @every_method
 def test_stored_log_posteriors_are_those_of_the_draws(method):
-    fit = small_fit(method, draws=10)
-    transitions = random_transitions(fit.model.operator(), TORUS, seed=1)
-    density = fit.model.density(transitions)
+    fit = shared_fit(method)
+    density = fit.model.density(small_transitions())
     posterior = fit.data["posterior"]
     betas = fit.sampled.values.reshape(-1, TORUS.size)
     t = np.log(posterior["precision"].values).ravel()
@@ -102,6 +113,7 @@ def contrasts(fit):
     return v - np.average(v, axis=1, weights=fit.arrivals.values.ravel())[:, None]
 
 
+@pytest.mark.slow
 def test_nuts_finds_the_truth_and_says_it_may_be_trusted(flock):
     _, transitions, solution, fit = flock
     assert fit.diagnostics().trusted, fit.diagnostics()
@@ -115,6 +127,7 @@ def test_nuts_finds_the_truth_and_says_it_may_be_trusted(flock):
     assert np.abs(score[seen]).max() < 4.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["laplace", "advi, full-rank"])
 def test_approximations_agree_with_nuts_where_there_is_data(flock, name):
     model, transitions, _, nuts = flock
@@ -133,6 +146,7 @@ def test_approximations_agree_with_nuts_where_there_is_data(flock, name):
         assert np.abs(np.log(ratio[seen])).max() < 0.08
 
 
+@pytest.mark.slow
 def test_reweighted_draws_are_nearer_to_nuts_than_those_proposed(flock):
     model, transitions, _, nuts = flock
     density = model.density(transitions)
@@ -149,6 +163,7 @@ def test_reweighted_draws_are_nearer_to_nuts_than_those_proposed(flock):
     assert weighted.max() < 0.6 * plain.max()
 
 
+@pytest.mark.slow
 def test_the_mode_lies_inside_what_nuts_allows(flock):
     model, transitions, _, nuts = flock
     fit = model.fit(transitions, "map")
@@ -158,6 +173,7 @@ def test_the_mode_lies_inside_what_nuts_allows(flock):
     assert shift[seen].max() < 0.25
 
 
+@pytest.mark.slow
 def test_mean_field_loses_the_level_and_full_rank_keeps_it(flock):
     model, transitions, _, nuts = flock
     sd = {
@@ -169,6 +185,7 @@ def test_mean_field_loses_the_level_and_full_rank_keeps_it(flock):
     assert 0.5 * truth < sd["advi, full-rank"] < 1.5 * truth
 
 
+@pytest.mark.slow
 def test_the_deterministic_bound_is_no_worse_than_the_stochastic_one(flock):
     model, transitions, _, _ = flock
     bounds = {
@@ -179,6 +196,7 @@ def test_the_deterministic_bound_is_no_worse_than_the_stochastic_one(flock):
     assert bounds["advi, full-rank"] > bounds["advi"]
 
 
+@pytest.mark.slow
 def test_full_rank_ends_where_its_bound_is_stationary(flock):
     """Means and covariance fulfil E[∇ log p] = 0 and covariance⁻¹ = −E[∇² log p]."""
     model, transitions, _, _ = flock
@@ -215,6 +233,7 @@ def exact_moments(dense, counts, prior):
     return mean, np.sqrt((values**2) @ weight.ravel() - mean**2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["precision", "inverse-sd"])
 def test_nuts_agrees_with_brute_force_integration(form):
     space = shoal.StateSpace.discrete(2)
@@ -274,6 +293,7 @@ def test_laplace_draws_the_precision_from_its_marginal_however_skewed(size, path
     assert abs(t.std() / sd - 1) < 0.05
 
 
+@pytest.mark.slow
 def test_the_mode_is_where_the_marginal_of_the_precision_is_highest(flock):
     model, transitions, _, _ = flock
     density = model.density(transitions)

@@ -84,6 +84,7 @@ if SHARED.is_dir():
     REFERENCES["stan"] = (stan_reference, shoal.TurningMixture(), 0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("reference", "passive", "limit"), REFERENCES.values(), ids=REFERENCES)
 def test_nuts_agrees_with_engines_that_share_no_code_with_it(reference, passive, limit):
     transitions, mean, error, sd = reference()

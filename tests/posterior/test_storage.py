@@ -35,6 +35,8 @@ MODELS = {
 
 APPROXIMATED = ("walk", "sparse", "fixed prior", "basis Smooth")
 """Models with draws; of the others the most probable costs are enough."""
+QUICK = ("walk", "user's own", "basis Smooth")
+FITTED = [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in MODELS]
 
 
 def fitted(model, method="laplace"):
@@ -42,7 +44,7 @@ def fitted(model, method="laplace"):
     return model.fit(transitions, method, chains=2, draws=25, seed=6)
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", FITTED)
 def test_fits_come_back_exactly(name, tmp_path):
     model = MODELS[name]
     fit = fitted(model, "laplace" if name in APPROXIMATED else "map")
@@ -79,6 +81,7 @@ def test_files_that_do_not_say_where_steps_start_mean_what_they_meant():
         shoal.Uniform(("area", "length")),
         shoal.Interval("d", (0, 1), walls="high"),
         shoal.Speed((0, 1)),
+        *(basis for basis, _ in BASES.values()),
     ):
         assert restored(json.loads(json.dumps(described(made)))) == made
 
@@ -90,6 +93,7 @@ def test_a_nuts_fit_comes_back_with_its_convergence_figures(tmp_path):
     assert again.diagnostics().numbers == fit.diagnostics().numbers
 
 
+@pytest.mark.slow
 def test_numbers_from_numpy_are_as_good_as_any(tmp_path):
     code = """
 import sys, numpy as np, shoal

@@ -21,6 +21,8 @@ from report_pages import (
     until,
 )
 
+pytestmark = pytest.mark.slow
+
 LARGEST = 8_000_000
 
 

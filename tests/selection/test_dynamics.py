@@ -31,6 +31,7 @@ def moved(operator, space, animals=40, frames=60, seed=1):
     return shoal.count_transitions(list(np.stack(states, axis=1)), space)
 
 
+@pytest.mark.slow
 def test_the_dynamics_that_moved_the_animals_are_chosen(monkeypatch):
     space, reports = turning_space(), []
     few = ("the paper's walk", "turn-coupled")  # to compile less

@@ -395,6 +395,7 @@ def test_of_two_models_the_corrected_p_value_is_that_of_students_t():
         )
 
 
+@pytest.mark.slow
 def test_among_ten_models_that_are_alike_each_can_be_the_best():
     found = np.array([confidence_set(alike(10, 12, seed), np.full(12, 10.0)) for seed in range(60)])
     kept = (found >= 0.05).mean(axis=0)

@@ -52,7 +52,16 @@ PASSIVES = {
     "a user's": lambda space: Lazy(shape=space.shape),
 }
 every_space = pytest.mark.parametrize("parts", SPACES.values(), ids=SPACES.keys())
-every_passive = pytest.mark.parametrize("make", PASSIVES.values(), ids=PASSIVES.keys())
+PAIRS = [
+    pytest.param(
+        parts,
+        make,
+        id=f"{place}-{kind}",
+        marks=() if kind == "walk" or place in ("two angles", "folded") else pytest.mark.slow,
+    )
+    for place, parts in SPACES.items()
+    for kind, make in PASSIVES.items()
+]
 FPS = 4.0
 
 
@@ -101,8 +110,7 @@ def loop_weights(space, dense, v, discount, view, turn, animal):
     return i, j, passive * np.exp(-discount * v[j])
 
 
-@every_passive
-@every_space
+@pytest.mark.parametrize(("parts", "make"), PAIRS)
 def test_turns_are_weighted_by_the_policy_of_the_joint_state_they_lead_to(parts, make):
     space = shoal.StateSpace(*parts)
     passive, rng = make(unfolded(space)), np.random.default_rng(8)

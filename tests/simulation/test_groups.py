@@ -530,6 +530,7 @@ def test_a_users_function_knows_the_group_and_its_slips_are_told(tmp_path):
         shoal.simulate(np.zeros(8), space=broken, passive=shoal.Uniform(), start=groups, steps=2)
 
 
+@pytest.mark.slow
 def test_groups_that_live_by_draws_differ_as_the_posterior_does():
     tracks = moving(frames=40)
     space = shoal.StateSpace(shoal.LocalMisalignment(bins=8))

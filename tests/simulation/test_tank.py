@@ -13,6 +13,7 @@ def tank():
     return shoal.simulate_tank(seed=1)
 
 
+@pytest.mark.slow
 def test_the_design_is_that_of_the_experiment(tank):
     groups = list(tank.tracks)
     sexes = [group.covariates["sex"] for group in groups]
@@ -30,6 +31,7 @@ def test_the_design_is_that_of_the_experiment(tank):
         assert (away[0] > 0.5).all()  # let go in the opposite corner
 
 
+@pytest.mark.slow
 def test_groups_move_like_the_one_that_can_be_seen(tank):
     """Figures of the digitised experiment, and by how much 26 groups may differ from one."""
     found = [summaries(group) for group in tank.tracks]
@@ -42,6 +44,7 @@ def test_groups_move_like_the_one_that_can_be_seen(tank):
     assert min(straight) < 0.624 < max(straight)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:the target")  # one group never came near it
 def test_what_the_fish_want_is_found_again_from_their_places_alone(tank):
     bare = shoal.Collection(

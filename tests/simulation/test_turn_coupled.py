@@ -225,11 +225,13 @@ def school():
     return tracks, model.fit(counts, "laplace", draws=15, seed=1)
 
 
+@pytest.mark.slow
 def test_preferences_align_a_group_that_turns_by_little(school):
     tracks, _ = school
     assert float(shoal.group_measures(tracks)["polarisation"][-50:].mean()) > 0.6
 
 
+@pytest.mark.slow
 def test_draws_of_a_fit_bring_their_own_numbers(school):
     _, fit = school
     names = list(fit.parameters["parameter"].values)
@@ -241,6 +243,7 @@ def test_draws_of_a_fit_bring_their_own_numbers(school):
     np.testing.assert_allclose(mean.field("spread"), [fit.passive.spread])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draws", ["mean", "each"])
 def test_a_fit_moves_the_same_after_it_was_saved(school, tmp_path, draws):
     tracks, fit = school
@@ -251,12 +254,14 @@ def test_a_fit_moves_the_same_after_it_was_saved(school, tmp_path, draws):
         np.testing.assert_allclose(one.positions, other.positions, rtol=0, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_a_predictive_check_finds_the_order_of_such_animals(school):
     tracks, fit = school
     check = shoal.predictive_check(fit, tracks, replicates=40, seed=1)
     assert check.measures["polarisation"].holds("learned policy")
 
 
+@pytest.mark.slow
 def test_a_predictive_check_of_decisions_finds_the_turns_of_such_animals(school):
     """Read as transitions, neighbours' turns count as the animal's own, and it turns too much."""
     tracks, observed = school

@@ -11,6 +11,8 @@ import pytest
 from dependencies import ROOT
 from packing import build
 
+pytestmark = pytest.mark.slow
+
 OURS = ("src", "docs", "README.md", "CHANGELOG.md", "LICENSE", "CITATION.cff", "pyproject.toml")
 
 
