@@ -288,7 +288,7 @@ def test_what_does_not_vary_is_left_out_and_said(check):
 
 
 def test_the_table_has_a_row_for_each_measure_and_the_sum(check):
-    rows = check.table()
+    rows = check.rows()
     assert len(rows) == len(check.measures) + 1
     assert all(list(row) == list(rows[0]) for row in rows)
 

@@ -16,10 +16,10 @@ from report_pages import TARGET, fish, herd, learned, local
 from shoal.passive import as_operator
 from shoal.posterior import Fit
 from shoal.posterior.along import marginal
+from shoal.posterior.choice_words import bin_words
 from shoal.posterior.single import costs_under, one_draw
 from shoal.posterior.specification import Unreadable
 from shoal.report.contents import short
-from shoal.report.headline import bin_words, headline
 from shoal.report.packing import packed, script_json, unpacked
 from shoal.report.policies import COVERED, factors_of, policy_of
 from shoal.report.replay import Movement, Stage
@@ -100,7 +100,7 @@ def axes_fit(v, parts, method="nuts", basis=None):
 def test_the_headline_of_one_axis_names_the_cheapest_bin_and_how_sure_it_is():
     rng = np.random.default_rng(1)
     v = np.abs(np.arange(12) - 6)[None] + rng.normal(0, 0.1, (400, 12))
-    sentence, behind = headline(axes_fit(v, [shoal.Circular("local_misalignment", 12)]))
+    sentence, behind = axes_fit(v, [shoal.Circular("local_misalignment", 12)]).headline()
     assert sentence.startswith("These animals steer towards a local misalignment of 0°")
     assert "probability > 0.99" in sentence
     low, high = np.quantile(
@@ -114,27 +114,27 @@ def test_the_headline_says_when_it_cannot_tell():
     rng = np.random.default_rng(2)
     axes = [shoal.Circular("local_misalignment", 6), shoal.Circular("target_misalignment", 6)]
     unsure = rng.normal(0, 1, (400, 6, 6))
-    assert headline(axes_fit(unsure, axes))[0] in (
+    assert axes_fit(unsure, axes).headline()[0] in (
         "These tracks do not tell what these animals prefer.",
         "These tracks show no preference: costs cannot be told from none.",
     )
     wave = 3 * np.cos(np.arange(6) * np.pi / 3)
     even = wave[None, :, None] + wave[None, None] + 0.3 * unsure
-    assert "cannot be told: the probability is" in headline(axes_fit(even, axes))[0]
+    assert "cannot be told: the probability is" in axes_fit(even, axes).headline()[0]
     both = wave[None, :, None] * wave[None, None] / 3 + 0.1 * unsure
-    assert headline(axes_fit(both, axes))[0] == (
+    assert axes_fit(both, axes).headline()[0] == (
         "What these animals prefer depends on alignment with their neighbours together with "
         "heading for the target; no axis by itself matters clearly."
     )
     sure = 3 * np.cos(np.arange(6) * np.pi / 3)[None, :, None] + 0.1 * unsure
-    said, _ = headline(axes_fit(sure, axes))
+    said, _ = axes_fit(sure, axes).headline()
     assert said == (
         "These animals value alignment with their neighbours over heading for the target "
         "(probability > 0.99)."
     )
-    one = headline(axes_fit(sure[:1], axes, method="map"))[0]
+    one = axes_fit(sure[:1], axes, method="map").headline()[0]
     assert one.startswith("At the most probable costs") and "probability >" not in one
-    assert "No costs" in headline(axes_fit(sure, axes, basis=shoal.Flat()))[0]
+    assert "No costs" in axes_fit(sure, axes, basis=shoal.Flat()).headline()[0]
 
 
 def test_factors_are_exact_where_axes_move_apart_and_absent_where_they_do_not():

@@ -130,7 +130,7 @@ def test_animals_that_align_are_said_to_and_others_are_not(tracks, decided, few_
     assert "Its costs pay for themselves" in found.sentence()
     assert "bits per decision" in found.sentence()
     assert found.best.score.counts.size == 6, "groups are held out, and groups are blocks"
-    row = found.table()[1]
+    row = found.rows()[1]
     assert row["gain over passive moves"] == f"{gain:.3f} ± {error:.3f}"
 
     nothing = [group(0.0, seed) for seed in range(20, 26)]

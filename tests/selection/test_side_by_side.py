@@ -370,7 +370,7 @@ def test_costs_are_set_against_the_same_dynamics_without_them():
 
 
 def test_a_table_has_a_row_for_each_model_and_one_is_best():
-    rows = shown(0.5, 1.0).table()
+    rows = shown(0.5, 1.0).rows()
     assert [row["model"] for row in rows] == ["walk", "walk + costs"]
     assert [row["difference to the best"] for row in rows] == ["−0.500 ± 0.058", "best"]
     assert rows[0]["held out (bits)"] == "−2.000 ± 0.041"
@@ -442,7 +442,7 @@ def test_the_simplest_that_is_not_clearly_worse_is_named():
         else "It is itself the simplest that is not clearly worse."
     )
     assert named in words
-    assert [row["can be the best"] for row in found.table()] == ["yes", "yes", "no"]
+    assert [row["can be the best"] for row in found.rows()] == ["yes", "yes", "no"]
 
 
 DOUBTS = {
@@ -460,7 +460,7 @@ def test_fits_that_fail_are_marked_in_the_table_the_sentence_and_the_figure(word
     good = entry("walk", STEADY, costs=False, dynamics="walk")
     bad = replace(entry("walk + costs", STEADY + 5, dynamics="walk"), **DOUBTS[words])
     found = comparison(good, bad)
-    assert [row["warning"] for row in found.table()] == ["", words]
+    assert [row["warning"] for row in found.rows()] == ["", words]
     said = found.sentence()
     assert "This verdict is not safe: one of the two fits cannot be trusted" in said
     assert f"walk + costs ({words}); run again with" in said
@@ -470,7 +470,7 @@ def test_fits_that_fail_are_marked_in_the_table_the_sentence_and_the_figure(word
     assert sorted(labels) == ["walk", f"walk + costs\n({words}: not safe)"]
     worse = replace(bad, score=replace(bad.score, sums=STEADY - 50))
     assert "Warning: one of the two fits" in comparison(good, worse).sentence()
-    assert "warning" not in comparison(good).table()[0]
+    assert "warning" not in comparison(good).rows()[0]
 
 
 def test_fits_that_are_fine_are_not_marked():
