@@ -6,12 +6,12 @@ import numpy as np
 
 import shoal
 import shoal.basis
+from shoal.paper.spp import simulate_spp
+from shoal.paper.tank import TankSettings, simulate_tank
 from shoal.posterior import Score
 from shoal.selection import Comparison
 from shoal.selection.verdict import Entry
 from shoal.simulation import Vicsek
-from shoal.simulation.spp import simulate_spp
-from shoal.simulation.tank import TankSettings, simulate_tank
 
 CIRCLE = shoal.StateSpace(shoal.LocalMisalignment(bins=12))
 BOTH = shoal.StateSpace(

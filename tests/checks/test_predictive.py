@@ -216,10 +216,10 @@ def test_groups_with_the_same_label_are_refused():
 
 def test_the_noise_of_vicsek_is_found_again():
     flock = shoal.simulate(
-        shoal.Vicsek(noise=15.0), start=shoal.Release(20, place=(0, 0), spread=1.0), steps=200,
+        shoal.simulation.Vicsek(noise=15.0), start=shoal.Release(20, (0, 0), spread=1.0), steps=200,
         speed=1.0, seed=1,
     )  # fmt: skip
-    found = shoal.Vicsek.fitted([flock])
+    found = shoal.simulation.Vicsek.fitted([flock])
     assert found.noise == pytest.approx(15.0, rel=4.5 / math.sqrt(2 * 20 * 198))
 
 

@@ -192,7 +192,7 @@ def test_one_set_of_costs_claims_nothing():
 
 def test_a_neighbour_to_the_left_of_an_animal_heading_north_is_drawn_to_the_left():
     places = np.array([[[0.0, 0.0], [-1.0, 0.0]], [[0.0, 1.0], [-1.0, 1.0]]])
-    scene = shoal.Scene.of(shoal.Tracks.from_arrays(places, fps=1.0))
+    scene = shoal.states.Scene.of(shoal.Tracks.from_arrays(places, fps=1.0))
     assert scene.headings[0, 0] == pytest.approx(90.0)
     bearing = float(shoal.Bearing(bins=8).values(scene)[0, 0])
     assert bearing == pytest.approx(90.0)

@@ -134,12 +134,14 @@ def test_the_headline_says_when_it_cannot_tell():
     )
     one = axes_fit(sure[:1], axes, method="map").headline()[0]
     assert one.startswith("At the most probable costs") and "probability >" not in one
-    assert "No costs" in axes_fit(sure, axes, basis=shoal.Flat()).headline()[0]
+    assert "No costs" in axes_fit(sure, axes, basis=shoal.basis.Flat()).headline()[0]
 
 
 def test_factors_are_exact_where_axes_move_apart_and_absent_where_they_do_not():
     space = shoal.StateSpace(
-        shoal.Circular("a", 8), shoal.Interval.regular("b", 0, 1, 5), shoal.Folded("c", 6)
+        shoal.Circular("a", 8),
+        shoal.states.Interval.regular("b", 0, 1, 5),
+        shoal.states.Folded("c", 6),
     )
     operator = shoal.RandomWalk((50.0, 0.3, 60.0)).on(space)
     factors = factors_of(operator)
@@ -166,7 +168,7 @@ def test_rows_of_the_policy_are_those_of_eq_pstar():
     found = np.exp(-unpacked(rows["policy"]).astype(float) / rows["per_nat"])
     for n, origin in enumerate(unpacked(rows["origins"])):
         own = slice(ends[n - 1] if n else 0, ends[n])
-        expected = shoal.policy(fit.cost_to_go.values[0, 0], fit.operator)[origin]
+        expected = shoal.lmdp.policy(fit.cost_to_go.values[0, 0], fit.operator)[origin]
         np.testing.assert_allclose(found[own], expected[index[own]], rtol=4e-4)
         assert found[own].sum() > COVERED - 1e-3
         alone = np.exp(-unpacked(rows["passive"])[own].astype(float) / rows["per_nat"])
@@ -179,7 +181,7 @@ def test_another_discount_is_the_same_policy_and_its_state_costs_are_right(fit):
     for draw in (0, 57):
         own = fit.cost_to_go.values.reshape(len(v), *fit.model.space.shape)[draw]
         np.testing.assert_allclose(
-            shoal.policy(v[draw], operator, 0.6), shoal.policy(own, operator), atol=1e-12
+            shoal.lmdp.policy(v[draw], operator, 0.6), shoal.lmdp.policy(own, operator), atol=1e-12
         )
         expected = shoal.state_cost(v[draw], operator, discount=0.6)
         np.testing.assert_allclose(np.ptp(r[draw] - np.asarray(expected)), 0.0, atol=1e-9)
@@ -222,7 +224,7 @@ def test_an_absorbing_state_does_not_take_its_neighbours_along():
 @pytest.mark.parametrize("lag", [1, 3])
 def test_replayed_states_are_those_that_were_counted(lag):
     tracks = herd(3, 6, 91, "fish")
-    space = shoal.StateSpace(local(), shoal.TurningAngle(bins=8))
+    space = shoal.StateSpace(local(), shoal.states.TurningAngle(bins=8))
     counts = shoal.count_transitions(tracks, space, lag=lag, heading_frames=2)
     fit = shoal.Model(space, shoal.RandomWalk(60.0)).fit(counts, method="map", progress=False)
     stage = Stage.of(fit, tracks, Movement(heading_frames=2))
@@ -242,5 +244,5 @@ def test_dynamics_that_a_file_could_not_hold_have_a_page_all_the_same(fit, tmp_p
 
 
 def test_pixels_are_not_rounded_to_powers_of_ten():
-    axis = shoal.Interval("d", (1000.0, 1234.0, 2468.0), unit="px")
+    axis = shoal.states.Interval("d", (1000.0, 1234.0, 2468.0), unit="px")
     assert [bin_words(axis, n) for n in (0, 1)] == ["1000 to 1234 px", "1234 to 2468 px"]

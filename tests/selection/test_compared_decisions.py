@@ -16,7 +16,7 @@ from shoal.selection.zones import GAP, most_likely, passive_weights, zone_terms
 SPREAD = 8.0
 SPACE = shoal.StateSpace(shoal.LocalMisalignment(bins=24, include_self=False))
 FINER = shoal.StateSpace(shoal.LocalMisalignment(bins=30, include_self=False))
-ALIGNED = shoal.Terms(shoal.Term("local_misalignment", "cos"))
+ALIGNED = shoal.basis.Terms(shoal.basis.Term("local_misalignment", "cos"))
 QUICK = ("passive moves", "alignment (Vicsek)")
 
 
@@ -245,4 +245,4 @@ def test_zones_are_three_terms_each_within_its_own_distances():
         assert np.abs(columns[:, place, :, term]).max() > 0.5
     assert len(zone_terms(0.0, 2.0).terms) == 2
     with pytest.raises(shoal.InputError, match="there is no axis 'speed'"):
-        shoal.Terms(shoal.Term("speed")).on(space)
+        shoal.basis.Terms(shoal.basis.Term("speed")).on(space)

@@ -25,7 +25,7 @@ EVEN = np.full((5, 5), 0.2)
 V = np.array([0.0, 0.7, 1.4, 0.2, 1.0])
 CHAINS = {
     "uniform": EVEN,
-    "uniform + costs (maximum entropy)": shoal.policy(V, EVEN),
+    "uniform + costs (maximum entropy)": shoal.lmdp.policy(V, EVEN),
     "Markov chain, smoothed": 0.5 * np.roll(np.eye(5), 1, axis=1) + 0.1,
 }
 """What each baseline is right about."""
@@ -262,11 +262,11 @@ def test_every_baseline_is_in_the_ladder_with_the_same_dynamics_below_it(space):
     assert not couples(space), "nobody said what a turn does to these axes"
     counts = Transitions.from_pairs([0], [1], space)
     for one in found.values():
-        assert isinstance(one.make(counts).basis, shoal.Flat) is not one.costs
+        assert isinstance(one.make(counts).basis, shoal.basis.Flat) is not one.costs
 
 
 def test_turns_are_in_the_ladder_where_a_turn_is_known_to_move_angles():
-    space = shoal.StateSpace(shoal.LocalMisalignment(bins=8), shoal.Speed((0, 1, 2)))
+    space = shoal.StateSpace(shoal.LocalMisalignment(bins=8), shoal.states.Speed((0, 1, 2)))
     names = [one.name for one in ladder(space)]
     assert names[-2:] == ["turn-coupled", "turn-coupled + smooth costs"]
     assert couples(space)
@@ -498,7 +498,7 @@ def test_two_models_of_one_name_are_refused(costly):
 
 
 def test_a_model_of_the_users_without_costs_is_one_without_costs(costly):
-    flat = shoal.Model(FIVE, shoal.Uniform(), shoal.Flat())
+    flat = shoal.Model(FIVE, shoal.Uniform(), shoal.basis.Flat())
     assert not shoal.compare(costly, {"flat": flat}, split="time:0.5", method="map")["flat"].costs
 
 
@@ -508,5 +508,5 @@ def test_what_was_not_counted_is_refused_in_words():
 
 
 def test_models_without_costs_are_fitted_by_laplace_without_warnings(costly):
-    fit = shoal.Model(FIVE, shoal.Uniform(), shoal.Flat()).fit(costly, "laplace", draws=50)
+    fit = shoal.Model(FIVE, shoal.Uniform(), shoal.basis.Flat()).fit(costly, "laplace", draws=50)
     assert fit.score(costly).bits == pytest.approx(-np.log2(5))

@@ -28,8 +28,6 @@ from shoal.posterior import DecisionFit, DecisionScore, Effects, Fit, Score
 from shoal.posterior.diagnostics import Diagnostics
 from shoal.results import Result
 from shoal.selection import Comparison
-from shoal.simulation.spp import Flock
-from shoal.simulation.tank import Tank
 from shoal.states import Axis, StateSpace, Transitions
 from shoal.tracks import Collection, Tracks
 
@@ -60,16 +58,6 @@ def _(tracks: Tracks) -> Figure:
 @figure_of.register
 def _(tracks: Collection) -> Figure:
     return trajectories(list(tracks))
-
-
-@figure_of.register
-def _(flock: Flock) -> Figure:
-    return trajectories([flock.tracks])
-
-
-@figure_of.register
-def _(tank: Tank) -> Figure:
-    return trajectories(list(tank.tracks), tank.target)
 
 
 @figure_of.register

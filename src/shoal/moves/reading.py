@@ -48,7 +48,7 @@ def decisions(
     moves
         What an animal can choose: ``shoal.Turns()`` or ``shoal.Steps()``.
     heading_frames, minimum_step, tracker_headings
-        How headings are taken, see ``shoal.headings``. Steps are taken from frame to frame.
+        How headings are taken, see ``shoal.tracks.headings``. Steps are taken from frame to frame.
     cluster
         For opened tracks: a number of worker processes, the address of a Dask scheduler, or a Dask
         client; None reads in this process.
@@ -58,7 +58,7 @@ def decisions(
     Examples
     --------
     >>> import shoal
-    >>> tank = shoal.simulate_tank(seed=1, progress=False)
+    >>> tank = shoal.paper.simulate_tank(seed=1, progress=False)
     >>> found = shoal.decisions(tank.tracks, tank.space, shoal.Turns())
     >>> found.states.shape[1]
     64

@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float
+from matplotlib.figure import Figure
 
 from shoal.errors import InputError, checked_seed
+from shoal.figures.trajectories import trajectories
 from shoal.lmdp import Solution, solve
 from shoal.moves import Turns
 from shoal.passive import TurningMixture
@@ -105,6 +107,10 @@ class Tank(Result):
     def table(self) -> "pd.DataFrame":
         """A row for each fish in each frame, as ``Collection.table`` has it."""
         return self.tracks.table()
+
+    def plot(self) -> Figure:
+        """Where the fish went, a panel for each group, with the shelter."""
+        return trajectories(list(self.tracks), self.target)
 
     def __str__(self) -> str:
         fish = sum(len(group.members) for group in self.tracks)

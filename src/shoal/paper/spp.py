@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from matplotlib.figure import Figure
+
 from shoal.errors import checked_seed
 from shoal.lmdp import Solution
 from shoal.results import Result
@@ -47,6 +49,10 @@ class Flock(Result):
     def table(self) -> "pd.DataFrame":
         """A row for each particle in each frame, as ``Tracks.table`` has it."""
         return self.tracks.table()
+
+    def plot(self) -> Figure:
+        """Where the particles went."""
+        return self.tracks.plot()
 
     def __str__(self) -> str:
         return (
