@@ -33,7 +33,7 @@ def decided(total: int, seed: int, walk: float = 40.0, depth: float = 2.0) -> An
     at_rest = np.linalg.matrix_power(policy, 1000)[0]
     left = rng.multinomial(total, at_rest)
     pairs = np.stack([rng.multinomial(n, row) for n, row in zip(left, policy, strict=True)])
-    return shoal.Transitions.from_matrix(pairs, CIRCLE)
+    return shoal.states.Transitions.from_matrix(pairs, CIRCLE)
 
 
 def opposed(fit: Any) -> Any:
@@ -87,7 +87,7 @@ def sheep(data: Path | None) -> None:
 def lags(_: Path | None, sets: int = 200) -> None:
     """Coverage of 95 % intervals of v(180°) − v(0°) = 0, ten independent walkers."""
     for lag in (1, 2, 5, 13):
-        model = shoal.Model(CIRCLE, shoal.RandomWalk(10.0 * math.sqrt(lag)), shoal.Fourier(3))
+        model = shoal.Model(CIRCLE, shoal.RandomWalk(10.0 * math.sqrt(lag)), shoal.basis.Fourier(3))
         held, errors, claimed = [], [], []
         for seed in range(sets):
             rng = np.random.default_rng(seed)
@@ -114,8 +114,8 @@ def uniform(_: Path | None) -> None:
     angles = np.abs(rng.uniform(-180.0, 180.0, 50_000))
     cuts = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0)
     for name, axis, values in (
-        ("folded angles", shoal.Folded("a"), angles),
-        ("interval cut at 0, 1, 2, 4, 8, 16", shoal.Interval("d", cuts), angles / 180 * 16),
+        ("folded angles", shoal.states.Folded("a"), angles),
+        ("interval cut at 0, 1, 2, 4, 8, 16", shoal.states.Interval("d", cuts), angles / 180 * 16),
     ):
         space = shoal.StateSpace(axis)
         counts = shoal.count_transitions([space.encode(values)], space)
@@ -133,9 +133,9 @@ def steps(_: Path | None) -> None:
         start = rng.uniform(0.0, 360.0, 40_000)
         ends = start + rng.normal(0.0, sd, start.size)
         before, after = (np.floor((x + 185.0) / 10.0).astype(int) % 36 for x in (start, ends))
-        counts = shoal.Transitions.from_pairs(before, after, CIRCLE)
-        guess = shoal.RandomWalk(shoal.Unknown(10.0, 4.0))
-        fit = shoal.Model(CIRCLE, guess, shoal.Flat()).fit(
+        counts = shoal.states.Transitions.from_pairs(before, after, CIRCLE)
+        guess = shoal.RandomWalk(shoal.passive.Unknown(10.0, 4.0))
+        fit = shoal.Model(CIRCLE, guess, shoal.basis.Flat()).fit(
             counts, "laplace", seed=1, progress=False
         )
         draws = fit.parameters.values[..., -1].ravel()
@@ -159,11 +159,11 @@ def effects(_: Path | None) -> None:
 def walls(_: Path | None) -> None:
     """A passive walker between two walls, sd a tenth of the way: costs of the ends."""
     rng = np.random.default_rng(1)
-    space = shoal.StateSpace(shoal.Interval("x", np.linspace(0.0, 1.0, 21)))
+    space = shoal.StateSpace(shoal.states.Interval("x", np.linspace(0.0, 1.0, 21)))
     start = rng.uniform(0.0, 1.0, 200_000)
     ends = np.abs(start + rng.normal(0.0, 0.1, start.size))
     ends = np.where(ends > 1.0, 2.0 - ends, ends)
-    counts = shoal.Transitions.from_pairs(space.encode(start), space.encode(ends), space)
+    counts = shoal.states.Transitions.from_pairs(space.encode(start), space.encode(ends), space)
     model = shoal.Model(space, shoal.RandomWalk(0.1), shoal.Smooth())
     mean = model.fit(counts, "laplace", seed=1, progress=False).cost_to_go.values.mean(axis=(0, 1))
     print(f"cost of the wall over the middle: {mean[[0, -1]].mean() - mean[10]:+.3f} nats")

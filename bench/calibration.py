@@ -35,7 +35,7 @@ def models() -> dict[str, shoal.Model]:
 
 def defaults() -> dict[str, shoal.Model]:
     space = shoal.StateSpace(shoal.LocalMisalignment(include_self=False))
-    learned = shoal.RandomWalk(shoal.Unknown(20.0, 4.0))
+    learned = shoal.RandomWalk(shoal.passive.Unknown(20.0, 4.0))
     return {
         "smooth, known walk": shoal.Model(space, shoal.RandomWalk(40.0), shoal.Smooth()),
         "smooth, learned walk": shoal.Model(space, learned, shoal.Smooth()),

@@ -32,7 +32,7 @@ def herd(steps: int) -> tuple[Any, Any]:
         space=space,
         passive=shoal.Steps(spread=10.0, typical=0.1, variation=0.3, follow=0.5),
         start=shoal.Release(5, (0.0, 0.0), 1.0),
-        steps=steps, speed=0.1, seed=1, arena=shoal.Periodic(-2, -2, 2, 2), progress=False,
+        steps=steps, speed=0.1, seed=1, arena=shoal.tracks.Periodic(-2, -2, 2, 2), progress=False,
     )  # fmt: skip
     return made, space
 

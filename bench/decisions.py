@@ -18,9 +18,9 @@ import numpy as np
 import real_animals
 import shoal
 from shoal.cli.compiling import keep_programs
+from shoal.paper.spp import spp_costs
+from shoal.paper.tank import TankSettings, tank_truth
 from shoal.posterior.decision_fit import without_levels
-from shoal.simulation.spp import spp_costs
-from shoal.simulation.tank import TankSettings, tank_truth
 
 OFTEN = 20
 
@@ -55,7 +55,7 @@ def flock(chosen: Any) -> None:
     moves = shoal.Turns(passive.turns, spread=passive.sd, every=10.0)
     found: dict[str, list[Any]] = {"observed transitions": [], "decisions": []}
     for seed in range(1, chosen.seeds + 1):
-        made = shoal.simulate_spp(truth, seed=seed)
+        made = shoal.paper.simulate_spp(truth, seed=seed)
         read = shoal.decisions(made.tracks, made.space, moves, tracker_headings=True)
         assert np.array_equal(read.arrivals, made.decided.arrivals)
         fit = shoal.Model(made.space, moves, shoal.Smooth()).fit(read, "laplace", draws=500)
@@ -121,7 +121,8 @@ def distances(chosen: Any) -> None:
         for seed in range(1, chosen.seeds + 1):
             made = shoal.simulate(
                 truth, space=space, passive=passive, start=shoal.Release(5, (0.0, 0.0), 1.0),
-                steps=400, speed=0.1, seed=seed, arena=shoal.Periodic(-2, -2, 2, 2), progress=False,
+                steps=400, speed=0.1, seed=seed, arena=shoal.tracks.Periodic(-2, -2, 2, 2),
+                progress=False,
             )  # fmt: skip
             read = shoal.decisions(made, space, moves)
             fit = shoal.Model(space, moves, shoal.Smooth()).fit(read, "laplace", draws=250)

@@ -30,7 +30,7 @@ def angles(bins: int) -> shoal.StateSpace:
 
 def decisions(cost: Any, passive: Any, count: int, rng: np.random.Generator) -> list[int]:
     """One long chain of decisions by p*."""
-    chances = np.cumsum(shoal.policy(cost, passive), axis=1)
+    chances = np.cumsum(shoal.lmdp.policy(cost, passive), axis=1)
     states = [int(rng.integers(0, len(chances)))]
     for pick in rng.random(count):
         row = chances[states[-1]]
@@ -107,7 +107,7 @@ def null(sets: int, bins: int, others: bool = True) -> None:
             name: shoal.Model(space, shoal.TurnCoupled(), basis).fit(
                 seen, "laplace", draws=250, seed=number, progress=False
             )
-            for name, basis in (("passive", shoal.Flat()), ("costs", shoal.Smooth()))
+            for name, basis in (("passive", shoal.basis.Flat()), ("costs", shoal.Smooth()))
         }
         gain, error = fits["costs"].score(held).minus(fits["passive"].score(held))
         told.append(gain <= 2 * error)

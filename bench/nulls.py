@@ -69,11 +69,11 @@ def _judged(matrix: Any, counts: list[Any]) -> str:
 
 
 def steps(transitions: int) -> None:
-    guess = shoal.Unknown(10.0, 4.0)
+    guess = shoal.passive.Unknown(10.0, 4.0)
     between = line(EVEN)
-    walk, mixture = shoal.RandomWalk(guess), shoal.WalkMixture()
+    walk, mixture = shoal.RandomWalk(guess), shoal.passive.WalkMixture()
     turns = shoal.TurnCoupled(tails=0.5, follow=1.0, effects=(-1, -1))
-    ring = shoal.StateSpace(shoal.Circular("a"), shoal.Interval("d", EVEN))
+    ring = shoal.StateSpace(shoal.Circular("a"), shoal.states.Interval("d", EVEN))
     heavy = shoal.TurnCoupled(spread=8.0, noise=3.0, tails=0.5, follow=1.0, effects=(-1, 0))
     for sd in SPREADS:
         wide = max(60.0, 3 * sd)

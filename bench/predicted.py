@@ -63,7 +63,7 @@ def by_turns(groups: list[Any]) -> Any:
 
 
 def _by_decisions(groups: list[Any], moves: Any) -> Any:
-    seen = [shoal.Distance((0, 1)).values(shoal.Scene.of(group)).ravel() for group in groups]
+    seen = [shoal.Distance((0, 1)).values(shoal.states.Scene.of(group)).ravel() for group in groups]
     gaps = np.concatenate(seen)
     edges = round_edges(gaps[np.isfinite(gaps)])
     space = shoal.StateSpace(

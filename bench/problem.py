@@ -17,9 +17,9 @@ def truth() -> np.ndarray:
     return np.asarray(v).reshape(SPACE.shape)
 
 
-def transitions(agents: int = 200, steps: int = 100, seed: int = 0) -> shoal.Transitions:
+def transitions(agents: int = 200, steps: int = 100, seed: int = 0) -> shoal.states.Transitions:
     """Decisions of 200 agents over 100 steps: 20,000 transitions."""
-    states = shoal.simulate_decisions(
+    states = shoal.simulation.simulate_decisions(
         truth(), passive=PASSIVE.on(SPACE), agents=agents, steps=steps, seed=seed
     )
     return shoal.count_transitions(list(states), SPACE)

@@ -70,7 +70,7 @@ def _tracks(place: Path, every: int) -> tuple[list[Any], dict[str, Any]]:
     tracks: Any = shoal.read_tracks(place)
     groups = [tracks] if isinstance(tracks, shoal.Tracks) else list(tracks)
     groups = [group.thin(every) for group in groups if len(group.members) > 1]
-    gaps = [shoal.Distance((0, 1)).values(shoal.Scene.of(group)).ravel() for group in groups]
+    gaps = [shoal.Distance((0, 1)).values(shoal.states.Scene.of(group)).ravel() for group in groups]
     edges = np.nanquantile(np.concatenate(gaps), np.linspace(0.12, 0.95, 8))
     align = shoal.LocalMisalignment(include_self=False, bins=12)
     bearing = shoal.Bearing(bins=12)

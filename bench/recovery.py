@@ -14,8 +14,8 @@ import warnings
 import numpy as np
 
 import shoal
-from shoal.simulation.spp import spp_costs
-from shoal.simulation.tank import tank_truth
+from shoal.paper.spp import spp_costs
+from shoal.paper.tank import tank_truth
 
 
 def flock(seeds: int) -> None:
@@ -26,7 +26,7 @@ def flock(seeds: int) -> None:
     inside: dict[str, list[np.ndarray]] = {"decided": [], "observed": []}
     misses: dict[str, list[float]] = {"decided": [], "observed": []}
     for seed in range(1, seeds + 1):
-        made = shoal.simulate_spp(solution, seed=seed)
+        made = shoal.paper.simulate_spp(solution, seed=seed)
         for way, found in inside.items():
             counts = getattr(made, way)
             fit = shoal.Model(made.space, passive).fit(
@@ -56,7 +56,7 @@ def flock(seeds: int) -> None:
 def tank(seeds: int) -> None:
     hits = {"true passive": 0, "walk of 90°": 0}
     for seed in range(1, seeds + 1):
-        made = shoal.simulate_tank(seed=seed)
+        made = shoal.paper.simulate_tank(seed=seed)
         _, solution = tank_truth(made.settings)
         centres = made.space.axes[0].centres
         truth = [centres[solution.cost_to_go.mean(axis=1 - a).argmin()] for a in (0, 1)]

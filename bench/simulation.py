@@ -14,7 +14,7 @@ from collections.abc import Callable
 import shoal
 
 AGENTS, STEPS = 200, 100
-BOX = shoal.Periodic(0, 0, 1, 1)
+BOX = shoal.tracks.Periodic(0, 0, 1, 1)
 
 
 def best(work: Callable[[int], object], repeats: int) -> tuple[float, float]:
@@ -29,7 +29,7 @@ def best(work: Callable[[int], object], repeats: int) -> tuple[float, float]:
 
 def vicsek(seed: int) -> object:
     return shoal.simulate(
-        shoal.Vicsek(radius=0.1, noise=10.0),
+        shoal.simulation.Vicsek(radius=0.1, noise=10.0),
         start=shoal.Release(AGENTS),
         steps=STEPS,
         speed=0.01,
@@ -49,7 +49,7 @@ def boids(seed: int) -> object:
 
 def predictive(groups: int, animals: int, steps: int) -> Callable[[int], object]:
     """Posterior-predictive groups: every one lives by a draw of its own."""
-    tank = shoal.simulate_tank(seed=1)
+    tank = shoal.paper.simulate_tank(seed=1)
     counts = shoal.count_transitions(tank.tracks, tank.space)
     model = shoal.Model(tank.space, shoal.RandomWalk(90.0), shoal.Bisquare())
     fit = model.fit(counts, method="laplace", chains=1, draws=max(groups, 10), seed=1)
@@ -58,7 +58,7 @@ def predictive(groups: int, animals: int, steps: int) -> Callable[[int], object]
     def work(seed: int) -> object:
         return shoal.simulate(
             fit, start=release, steps=steps, replicates=groups, draws="each", speed=0.066, fps=10.0,
-            arena=shoal.Rectangle(0, 0, 1, 1), seed=seed,
+            arena=shoal.tracks.Rectangle(0, 0, 1, 1), seed=seed,
         )  # fmt: skip
 
     return work

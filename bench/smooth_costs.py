@@ -121,7 +121,7 @@ def told(draws: Any, right: float) -> dict[str, float]:
 def one_group(wants: str, seed: int, chosen: Any) -> dict[str, Any]:
     """Tracks, fit, and what it says beside what is so."""
     half = chosen.side / 2
-    arena = None if chosen.open else shoal.Periodic(-half, -half, half, half)
+    arena = None if chosen.open else shoal.tracks.Periodic(-half, -half, half, half)
     tracks = shoal.Tracks.from_arrays(tracks_of(wants, seed, chosen), arena=arena)
     start = time.perf_counter()
     space, moves = space_of(tracks, chosen), shoal.Steps(candidates=128)

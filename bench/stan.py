@@ -89,7 +89,7 @@ class Problem:
 
     name: str
     fit: Fit
-    transitions: shoal.Transitions
+    transitions: shoal.states.Transitions
     density: Density
 
     @classmethod
@@ -99,7 +99,9 @@ class Problem:
         origin, destination, count = (
             stored[name].values for name in ("origin", "destination", "count")
         )
-        transitions = shoal.Transitions.from_pairs(origin, destination, fit.model.space, count)
+        transitions = shoal.states.Transitions.from_pairs(
+            origin, destination, fit.model.space, count
+        )
         density = fit.model.density(transitions)
         if not isinstance(density, Density):
             raise TypeError(

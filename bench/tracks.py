@@ -56,13 +56,13 @@ def make(path: Path, rows: int) -> None:
         writer.close()
 
 
-def measured(path: Path, cluster: Any = None) -> tuple[shoal.Transitions, float]:
+def measured(path: Path, cluster: Any = None) -> tuple[shoal.states.Transitions, float]:
     start = time.perf_counter()
     counts = shoal.count_transitions(shoal.open_tracks(path), SPACE, cluster=cluster)
     return counts, time.perf_counter() - start
 
 
-def same(one: shoal.Transitions, other: shoal.Transitions) -> bool:
+def same(one: shoal.states.Transitions, other: shoal.states.Transitions) -> bool:
     pairs = ("origin", "destination", "count")
     equal = all(np.array_equal(getattr(one.pairs, n), getattr(other.pairs, n)) for n in pairs)
     return equal and one.dropped == other.dropped

@@ -14,17 +14,21 @@ from shoal.passive import MatrixDynamics, SparseDynamics
 CIRCLE = shoal.StateSpace(shoal.Circular("angle", bins=12))
 TORUS = shoal.StateSpace(shoal.Circular("local", bins=8), shoal.Circular("target", bins=6))
 MIXED = shoal.StateSpace(
-    shoal.Circular("angle", bins=8), shoal.Interval("distance", (0.0, 1.0, 2.5, 6.0), "cm")
+    shoal.Circular("angle", bins=8), shoal.states.Interval("distance", (0.0, 1.0, 2.5, 6.0), "cm")
 )
 CUBE = shoal.StateSpace(
-    shoal.Circular("a", bins=4), shoal.Circular("b", bins=3), shoal.Interval("c", (0, 1, 3))
+    shoal.Circular("a", bins=4), shoal.Circular("b", bins=3), shoal.states.Interval("c", (0, 1, 3))
 )
-FOLDED = shoal.StateSpace(shoal.Folded("angle", bins=12), shoal.Folded("other", bins=7))
-BEYOND = shoal.StateSpace(shoal.Interval("distance", (0, 1, 2.5, 4, 5, 6), "cm", beyond=True))
+FOLDED = shoal.StateSpace(
+    shoal.states.Folded("angle", bins=12), shoal.states.Folded("other", bins=7)
+)
+BEYOND = shoal.StateSpace(
+    shoal.states.Interval("distance", (0, 1, 2.5, 4, 5, 6), "cm", beyond=True)
+)
 NUMBERED = shoal.StateSpace.discrete(15)
 
 
-class Lazy(shoal.PassiveOperator):
+class Lazy(shoal.passive.PassiveOperator):
     """What a user would write: stay, or else go anywhere."""
 
     stay: float = 0.7
@@ -89,7 +93,7 @@ PASSIVES = Made(
         ),
         "turns and distances": (replace(TURNS, effects=(-1, 0), step=0.7).on, MIXED),
         "turns on three axes": (replace(TURNS, effects=(-1, -1, 0), step=0.5).on, CUBE),
-        "seen elsewhere": (shoal.Empirical(SEEN, 2.0).on, NUMBERED),
+        "seen elsewhere": (shoal.passive.Empirical(SEEN, 2.0).on, NUMBERED),
         "dense": (lambda space: MatrixDynamics.of(random_matrix(48, 1), space.shape), TORUS),
         "sparse": (lambda space: SparseDynamics.of(random_graph(15, 2), space.shape), NUMBERED),
         "written by a user": (lambda space: Lazy(shape=space.shape), TORUS),
@@ -103,7 +107,10 @@ MORE_PASSIVES = Made(
         "turns beside an angle they leave alone": (replace(TURNS, effects=(-1, 0)).on, TORUS),
         "normal turns": (replace(TURNS, turn="normals", effects=(-1, -1)).on, TORUS),
         "von Mises turns": (replace(TURNS, turn="von-mises", effects=(-1, -1)).on, TORUS),
-        "two walks on mixed axes": (shoal.WalkMixture((30.0, 0.5), (90.0, 2.0), 0.3).on, MIXED),
+        "two walks on mixed axes": (
+            shoal.passive.WalkMixture((30.0, 0.5), (90.0, 2.0), 0.3).on,
+            MIXED,
+        ),
     }
 )
 """Whose own laws are tried, not those of all that is built on passive dynamics."""
@@ -135,19 +142,21 @@ BASES = {
     "bisquare on three axes": (shoal.Bisquare(resolutions=1), CUBE),
     "bisquare on mixed axes": (shoal.Bisquare(resolutions=2), MIXED),
     "bisquare on folded circles": (shoal.Bisquare(resolutions=2), FOLDED),
-    "fourier": (shoal.Fourier(order=3), TORUS),
-    "fourier, complete": (shoal.Fourier(order=6), CIRCLE),
-    "von mises": (shoal.VonMises(count=5), TORUS),
+    "fourier": (shoal.basis.Fourier(order=3), TORUS),
+    "fourier, complete": (shoal.basis.Fourier(order=6), CIRCLE),
+    "von mises": (shoal.basis.VonMises(count=5), TORUS),
     "smooth": (shoal.Smooth(order=2), TORUS),
     "smooth on mixed axes": (shoal.Smooth("matern-3/2", order=3), MIXED),
     "smooth on three axes": (shoal.Smooth("squared-exponential", order=2), CUBE),
     "smooth, numbered": (shoal.Smooth(), NUMBERED),
-    "flat": (shoal.Flat(), TORUS),
+    "flat": (shoal.basis.Flat(), TORUS),
     "terms": (
-        shoal.Terms((shoal.Term(TORUS.names[0], "cos"), shoal.Term(TORUS.names[1], "cos"))),
+        shoal.basis.Terms(
+            (shoal.basis.Term(TORUS.names[0], "cos"), shoal.basis.Term(TORUS.names[1], "cos"))
+        ),
         TORUS,
     ),
-    "product": (shoal.Product(shoal.Fourier(2), shoal.Gaussian(every=2)), MIXED),
+    "product": (shoal.basis.Product(shoal.basis.Fourier(2), shoal.Gaussian(every=2)), MIXED),
 }
 
 HORIZONS = {
@@ -166,11 +175,11 @@ def horizon_of(name: str) -> str:
 
 
 METHODS = {
-    "map": shoal.MAP(),
-    "laplace": shoal.Laplace(),
-    "advi": shoal.ADVI(),
-    "advi, as in the paper": shoal.ADVI(stochastic=True),
-    "advi, full-rank": shoal.ADVI(family="full-rank"),
+    "map": shoal.posterior.MAP(),
+    "laplace": shoal.posterior.Laplace(),
+    "advi": shoal.posterior.ADVI(),
+    "advi, as in the paper": shoal.posterior.ADVI(stochastic=True),
+    "advi, full-rank": shoal.posterior.ADVI(family="full-rank"),
     "nuts": shoal.NUTS(warmup=200),
 }
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import shoal
 from shoal.states import Transitions
 
-TURNS = shoal.StateSpace(shoal.TurningAngle(bins=4))
+TURNS = shoal.StateSpace(shoal.states.TurningAngle(bins=4))
 CHOICES = st.tuples(st.integers(0, 10**6), st.integers(1, 4), st.integers(1, 4))
 """A seed, a number of groups and a lag."""
 

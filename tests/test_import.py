@@ -1,5 +1,6 @@
 """The surface: quick to import, complete, and nothing hidden behind it."""
 
+import importlib
 import subprocess
 import sys
 
@@ -23,6 +24,25 @@ def test_every_public_name_can_be_had_and_is_listed():
         assert name in dir(shoal)
     with pytest.raises(AttributeError, match="no attribute 'walrus'"):
         shoal.walrus  # noqa: B018
+
+
+def test_few_names_are_at_the_top_and_the_others_in_packages_that_need_no_import():
+    assert len(shoal.__all__) <= 40
+    code = "import shoal; shoal.states.Speed; shoal.paper.simulate_tank; shoal.lmdp.policy"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stderr.strip() == ""
+
+
+MOVED = [(name, package) for package, names in shoal._MOVED.items() for name in names]
+
+
+@pytest.mark.parametrize(("name", "package"), MOVED)
+def test_a_name_that_has_moved_can_still_be_had_and_says_where_it_is(name, package):
+    place = importlib.import_module(f"shoal.{package}")
+    assert name in place.__all__
+    with pytest.warns(DeprecationWarning, match=rf"shoal\.{name} is now shoal\.{package}\.{name}"):
+        assert getattr(shoal, name) is getattr(place, name)
+    assert name not in dir(shoal)
 
 
 def test_arrays_are_double_precision():

@@ -38,7 +38,7 @@ def places(axis: Any, rng: np.random.Generator, n: int, measure: str = "length")
     """Where animals are that may be anywhere."""
     if isinstance(axis, Numbered):
         return rng.integers(0, axis.size, n).astype(float)
-    if not isinstance(axis, shoal.Interval):
+    if not isinstance(axis, shoal.states.Interval):
         return rng.uniform(-180.0, 180.0, n)
     low, high = axis.edges[0], axis.edges[-1]
     if measure == "area":
@@ -49,7 +49,7 @@ def places(axis: Any, rng: np.random.Generator, n: int, measure: str = "length")
 def moved(axis: Any, place: np.ndarray, step: np.ndarray) -> np.ndarray:
     """Where a step leads: walls send it back as often as it meets them."""
     after = place + step
-    if not isinstance(axis, shoal.Interval):
+    if not isinstance(axis, shoal.states.Interval):
         return after  # round the circle; a fold takes the absolute value
     low, span = axis.edges[0], axis.edges[-1] - axis.edges[0]
     if axis.walls == "both":
@@ -61,11 +61,11 @@ def moved(axis: Any, place: np.ndarray, step: np.ndarray) -> np.ndarray:
     return after
 
 
-def counted(space: shoal.StateSpace, before: Any, after: Any) -> shoal.Transitions:
+def counted(space: shoal.StateSpace, before: Any, after: Any) -> shoal.states.Transitions:
     """Transitions of those that are seen before and after."""
     origin, destination = (space.locate(*values)[0] for values in (before, after))
     seen = (origin >= 0) & (destination >= 0)
-    return shoal.Transitions.from_pairs(origin[seen], destination[seen], space)
+    return shoal.states.Transitions.from_pairs(origin[seen], destination[seen], space)
 
 
 def walked(space: shoal.StateSpace, steps: tuple[Steps, ...], seed: int, n: int) -> Any:
@@ -105,7 +105,9 @@ def by_matrix(space: shoal.StateSpace, matrix: np.ndarray, seed: int, n: int) ->
     origin = rng.integers(0, space.size, n)
     below = np.cumsum(matrix, axis=1)
     destination = (below[origin] < rng.random(n)[:, None]).sum(axis=1)
-    return shoal.Transitions.from_pairs(origin, np.minimum(destination, space.size - 1), space)
+    return shoal.states.Transitions.from_pairs(
+        origin, np.minimum(destination, space.size - 1), space
+    )
 
 
 @dataclass(frozen=True)
@@ -119,7 +121,7 @@ class Null:
 
     def earlier(self) -> tuple[shoal.StateSpace, Any]:
         axes = [
-            replace(axis, walls="none") if isinstance(axis, shoal.Interval) else axis
+            replace(axis, walls="none") if isinstance(axis, shoal.states.Interval) else axis
             for axis in self.space.axes
         ]
         return shoal.StateSpace(*axes), self.before or self.passive
@@ -137,7 +139,7 @@ def _walk(space: shoal.StateSpace, *sds: float) -> Null:
 
 
 def _mixture(space: shoal.StateSpace, sd: float, wide: float, share: float) -> Null:
-    spec, steps = shoal.WalkMixture(sd, wide, share), (two_normals(sd, wide, share),)
+    spec, steps = shoal.passive.WalkMixture(sd, wide, share), (two_normals(sd, wide, share),)
     return Null(space, spec, lambda s, n: walked(space, steps, s, n), replace(spec, start="centre"))
 
 
@@ -155,12 +157,12 @@ UNEVEN = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0)
 
 
 def line(edges: tuple[float, ...], **more: Any) -> shoal.StateSpace:
-    return shoal.StateSpace(shoal.Interval("d", edges, **more))
+    return shoal.StateSpace(shoal.states.Interval("d", edges, **more))
 
 
 CIRCLE = shoal.StateSpace(shoal.Circular("a"))
-FOLDED = shoal.StateSpace(shoal.Folded("a"))
-RING = shoal.StateSpace(shoal.Circular("a", 8), shoal.Interval("d", UNEVEN))
+FOLDED = shoal.StateSpace(shoal.states.Folded("a"))
+RING = shoal.StateSpace(shoal.Circular("a", 8), shoal.states.Interval("d", UNEVEN))
 TORUS = shoal.StateSpace(shoal.Circular("a", 8), shoal.Circular("b", 8))
 NUMBERED = shoal.StateSpace.discrete(6)
 
@@ -170,7 +172,7 @@ def nulls() -> dict[str, Null]:
     rng = np.random.default_rng(1)
     matrix = rng.dirichlet(np.full(6, 2.0), size=6)
     elsewhere = by_matrix(NUMBERED, matrix, 99, 3000)
-    empirical = shoal.Empirical(elsewhere, 5.0)
+    empirical = shoal.passive.Empirical(elsewhere, 5.0)
     turning = shoal.TurningMixture()
     return {
         "uniform, circle": _uniform(CIRCLE, "length"),

@@ -2,8 +2,8 @@
 
     python tools/samples.py FOLDER
 
-All show fish of ``shoal.simulate_tank``, whose wants are known: let go in one corner of a tank,
-they keep together and swim to a shelter in the opposite one. Nothing here was measured.
+All show fish of ``shoal.paper.simulate_tank``, whose wants are known: let go in one corner of a
+tank, they keep together and swim to a shelter in the opposite one. Nothing here was measured.
 """
 
 import shutil
@@ -36,8 +36,8 @@ Places = Float[np.ndarray, "time individuals 2"]
 
 def write_samples(folder: Path) -> None:
     """All sample files, into this folder."""
-    settings = shoal.TankSettings(females=2, males=2, animals=8)
-    tank = shoal.simulate_tank(seed=4, settings=settings).tracks
+    settings = shoal.paper.TankSettings(females=2, males=2, animals=8)
+    tank = shoal.paper.simulate_tank(seed=4, settings=settings).tracks
     tank.to_csv(folder / "school.csv")
     longest = max(tank, key=lambda tracks: len(tracks.positions))
     metres = longest.positions

@@ -1,8 +1,11 @@
 """Learn what moving animals want.
 
-Names are loaded when they are first used, so that ``import shoal`` is quick.
+The names that most analyses need are here. The others are in packages by what they are for, which
+are loaded when they are first used: ``shoal.states.Speed`` is there after ``import shoal``.
+Nothing heavy is loaded before, so that ``import shoal`` is quick.
 """
 
+import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -10,299 +13,153 @@ from shoal.errors import InputError, OutputError
 from shoal.version import __version__
 
 if TYPE_CHECKING:
-    from shoal.basis import (
-        BasisOperator,
-        Bisquare,
-        Flat,
-        Fourier,
-        Gaussian,
-        Identity,
-        Product,
-        Smooth,
-        Term,
-        Terms,
-        VonMises,
-    )
-    from shoal.checks import Calibration, PredictiveCheck, calibrate, predictive_check
-    from shoal.figures.video import (
-        animate,
-    )
-    from shoal.lmdp import Solution, policy, solve, state_cost
-    from shoal.measures import group_measures, summaries
-    from shoal.moves import (
-        Decisions,
-        EmpiricalMoves,
-        Steps,
-        Turns,
-        decisions,
-        observed_steps,
-        observed_turns,
-    )
-    from shoal.passive import (
-        Empirical,
-        PassiveOperator,
-        RandomWalk,
-        TurnCoupled,
-        TurningMixture,
-        Uniform,
-        Unknown,
-        WalkMixture,
-    )
-    from shoal.posterior import (
-        ADVI,
-        MAP,
-        NUTS,
-        Effects,
-        Fit,
-        Laplace,
-        Model,
-        Prior,
-        Score,
-        load_fit,
-    )
+    from shoal.basis import Bisquare, Gaussian, Identity, Smooth
+    from shoal.checks import calibrate, predictive_check
+    from shoal.figures.video import animate
+    from shoal.lmdp import solve, state_cost
+    from shoal.moves import Steps, Turns, decisions
+    from shoal.passive import RandomWalk, TurnCoupled, TurningMixture, Uniform
+    from shoal.posterior import NUTS, Fit, Model, Prior, load_fit
     from shoal.report import write_report
-    from shoal.selection import Comparison, compare
-    from shoal.simulation import (
-        Couzin,
-        Flock,
-        Release,
-        Tank,
-        TankSettings,
-        Vicsek,
-        simulate,
-        simulate_decisions,
-        simulate_spp,
-        simulate_tank,
-    )
+    from shoal.selection import compare
+    from shoal.simulation import Release, simulate
     from shoal.states import (
         Bearing,
         Circular,
-        Custom,
         Distance,
-        Folded,
-        Interval,
         LocalMisalignment,
-        NeighboursWithin,
-        RelativeSpeed,
-        Scene,
-        Speed,
         StateSpace,
-        TargetDistance,
         TargetMisalignment,
-        Transitions,
-        TurningAngle,
-        WallDistance,
         count_transitions,
     )
-    from shoal.tracks import (
-        Circle,
-        Collection,
-        Periodic,
-        Rectangle,
-        Tracks,
-        headings,
-    )
-    from shoal.tracks.readers import (
-        open_tracks,
-        read_guppies,
-        read_tracks,
-    )
+    from shoal.tracks import Collection, Tracks
+    from shoal.tracks.readers import open_tracks, read_tracks
 
 _HOME = {
-    "tracks": (
-        "Circle",
-        "Collection",
-        "Periodic",
-        "Rectangle",
-        "Tracks",
-        "headings",
-    ),
+    "basis": ("Bisquare", "Gaussian", "Identity", "Smooth"),
+    "checks": ("calibrate", "predictive_check"),
+    "figures.video": ("animate",),
+    "lmdp": ("solve", "state_cost"),
+    "moves": ("Steps", "Turns", "decisions"),
+    "passive": ("RandomWalk", "TurnCoupled", "TurningMixture", "Uniform"),
+    "posterior": ("NUTS", "Fit", "Model", "Prior", "load_fit"),
+    "report": ("write_report",),
+    "selection": ("compare",),
+    "simulation": ("Release", "simulate"),
     "states": (
         "Bearing",
         "Circular",
-        "Custom",
         "Distance",
+        "LocalMisalignment",
+        "StateSpace",
+        "TargetMisalignment",
+        "count_transitions",
+    ),
+    "tracks": ("Collection", "Tracks"),
+    "tracks.readers": ("open_tracks", "read_tracks"),
+}
+_MOVED = {
+    "basis": ("BasisOperator", "Flat", "Fourier", "Product", "Term", "Terms", "VonMises"),
+    "checks": ("Calibration", "PredictiveCheck"),
+    "lmdp": ("Solution", "policy"),
+    "measures": ("group_measures", "summaries"),
+    "moves": ("Decisions", "EmpiricalMoves", "observed_steps", "observed_turns"),
+    "paper": ("Flock", "Tank", "TankSettings", "read_guppies", "simulate_spp", "simulate_tank"),
+    "passive": ("Empirical", "PassiveOperator", "Unknown", "WalkMixture"),
+    "posterior": ("ADVI", "MAP", "Effects", "Laplace", "Score"),
+    "selection": ("Comparison",),
+    "simulation": ("Couzin", "Vicsek", "simulate_decisions"),
+    "states": (
+        "Custom",
         "Folded",
         "Interval",
-        "LocalMisalignment",
         "NeighboursWithin",
         "RelativeSpeed",
         "Scene",
         "Speed",
-        "StateSpace",
         "TargetDistance",
-        "TargetMisalignment",
         "Transitions",
         "TurningAngle",
         "WallDistance",
-        "count_transitions",
     ),
-    "passive": (
-        "Empirical",
-        "PassiveOperator",
-        "RandomWalk",
-        "TurnCoupled",
-        "TurningMixture",
-        "Uniform",
-        "Unknown",
-        "WalkMixture",
-    ),
-    "moves": (
-        "Decisions",
-        "EmpiricalMoves",
-        "Steps",
-        "Turns",
-        "decisions",
-        "observed_steps",
-        "observed_turns",
-    ),
-    "lmdp": ("Solution", "policy", "solve", "state_cost"),
-    "basis": (
-        "BasisOperator",
-        "Bisquare",
-        "Flat",
-        "Fourier",
-        "Gaussian",
-        "Identity",
-        "Product",
-        "Smooth",
-        "Term",
-        "Terms",
-        "VonMises",
-    ),
-    "posterior": (
-        "ADVI",
-        "MAP",
-        "NUTS",
-        "Effects",
-        "Fit",
-        "Laplace",
-        "Model",
-        "Prior",
-        "Score",
-        "load_fit",
-    ),
-    "simulation": (
-        "Couzin",
-        "Flock",
-        "Release",
-        "Tank",
-        "TankSettings",
-        "Vicsek",
-        "simulate",
-        "simulate_decisions",
-        "simulate_spp",
-        "simulate_tank",
-    ),
-    "tracks.readers": (
-        "open_tracks",
-        "read_guppies",
-        "read_tracks",
-    ),
-    "figures.video": ("animate",),
-    "report": ("write_report",),
-    "checks": ("Calibration", "PredictiveCheck", "calibrate", "predictive_check"),
-    "measures": ("group_measures", "summaries"),
-    "selection": ("Comparison", "compare"),
+    "tracks": ("Circle", "Periodic", "Rectangle", "headings"),
 }
+"""Names that were here before: they still are for one version, with a warning."""
+
+_PACKAGES = (
+    "basis",
+    "checks",
+    "figures",
+    "lmdp",
+    "measures",
+    "moves",
+    "paper",
+    "passive",
+    "posterior",
+    "report",
+    "selection",
+    "simulation",
+    "states",
+    "tracks",
+)
 _WHERE = {name: package for package, names in _HOME.items() for name in names}
+_WHERE_NOW = {name: package for package, names in _MOVED.items() for name in names}
 
 __all__ = [
-    "ADVI",
-    "MAP",
     "NUTS",
-    "BasisOperator",
     "Bearing",
     "Bisquare",
-    "Calibration",
-    "Circle",
     "Circular",
     "Collection",
-    "Comparison",
-    "Couzin",
-    "Custom",
-    "Decisions",
     "Distance",
-    "Effects",
-    "Empirical",
-    "EmpiricalMoves",
     "Fit",
-    "Flat",
-    "Flock",
-    "Folded",
-    "Fourier",
     "Gaussian",
     "Identity",
     "InputError",
-    "Interval",
-    "Laplace",
     "LocalMisalignment",
     "Model",
-    "NeighboursWithin",
     "OutputError",
-    "PassiveOperator",
-    "Periodic",
-    "PredictiveCheck",
     "Prior",
-    "Product",
     "RandomWalk",
-    "Rectangle",
-    "RelativeSpeed",
     "Release",
-    "Scene",
-    "Score",
     "Smooth",
-    "Solution",
-    "Speed",
     "StateSpace",
     "Steps",
-    "Tank",
-    "TankSettings",
-    "TargetDistance",
     "TargetMisalignment",
-    "Term",
-    "Terms",
     "Tracks",
-    "Transitions",
     "TurnCoupled",
-    "TurningAngle",
     "TurningMixture",
     "Turns",
     "Uniform",
-    "Unknown",
-    "Vicsek",
-    "VonMises",
-    "WalkMixture",
-    "WallDistance",
     "__version__",
     "animate",
     "calibrate",
     "compare",
     "count_transitions",
     "decisions",
-    "group_measures",
-    "headings",
     "load_fit",
-    "observed_steps",
-    "observed_turns",
     "open_tracks",
-    "policy",
     "predictive_check",
-    "read_guppies",
     "read_tracks",
     "simulate",
-    "simulate_decisions",
-    "simulate_spp",
-    "simulate_tank",
     "solve",
     "state_cost",
-    "summaries",
     "write_report",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    """The public name, from the package that holds it."""
+    """The public name, from the package that holds it, or the package itself."""
+    if name in _PACKAGES:
+        return import_module(f"shoal.{name}")
+    if name in _WHERE_NOW:
+        place = f"shoal.{_WHERE_NOW[name]}"
+        warnings.warn(
+            f"shoal.{name} is now {place}.{name}; the old name goes with the next version",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        return getattr(import_module(place), name)
     if name not in _WHERE:
         raise AttributeError(f"module 'shoal' has no attribute {name!r}")
     value = getattr(import_module(f"shoal.{_WHERE[name]}"), name)
@@ -311,5 +168,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """The public names."""
-    return sorted(__all__)
+    """The public names, and the packages with the others."""
+    return sorted([*__all__, *_PACKAGES])

@@ -115,7 +115,7 @@ KINDS: dict[str, Callable[[str], Problem]] = {
 def shoal_draws(problem: Problem, run: Run, seed: int) -> Draws:
     """Draws by shoal's own NUTS."""
     space, (chains, warmup, draws) = problem.model.space, run
-    transitions = shoal.Transitions.from_matrix(problem.counts, space)
+    transitions = shoal.states.Transitions.from_matrix(problem.counts, space)
     settings = shoal.NUTS(warmup=warmup)
     fit = problem.model.fit(transitions, settings, chains=chains, draws=draws, seed=seed)
     posterior = fit.data["posterior"].to_dataset()

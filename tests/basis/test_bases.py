@@ -52,7 +52,7 @@ def test_neighbouring_gaussians_cross_at_half_their_height_by_default():
 
 
 def test_gaussians_are_as_wide_as_the_bins_around_them_are_far_apart():
-    uneven = shoal.Interval("d", (0.0, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 5.0, 20.0, 100.0))
+    uneven = shoal.states.Interval("d", (0.0, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 5.0, 20.0, 100.0))
     dense = np.asarray(shoal.Gaussian(every=1).on(shoal.StateSpace(uneven)).dense())
     assert np.linalg.cond(dense) < 100
 
@@ -60,16 +60,16 @@ def test_gaussians_are_as_wide_as_the_bins_around_them_are_far_apart():
 def test_a_complete_fourier_basis_has_one_function_per_bin_and_full_rank():
     for bins in (11, 12):
         space = shoal.StateSpace(shoal.Circular("a", bins=bins))
-        dense = np.asarray(shoal.Fourier(order=99).on(space).dense())
+        dense = np.asarray(shoal.basis.Fourier(order=99).on(space).dense())
         assert dense.shape == (bins, bins)
         assert np.linalg.matrix_rank(dense) == bins
 
 
 def test_products_are_kept_factored():
-    for basis in (shoal.Gaussian(), shoal.Fourier(2), shoal.VonMises(4)):
+    for basis in (shoal.Gaussian(), shoal.basis.Fourier(2), shoal.basis.VonMises(4)):
         assert isinstance(basis.on(TORUS).map, PerAxisMap)
-    product = shoal.Product(shoal.Fourier(1), shoal.Identity()).on(MIXED)
-    dense = np.kron(shoal.Fourier(1).on_axis(MIXED.axes[0]), np.eye(3))
+    product = shoal.basis.Product(shoal.basis.Fourier(1), shoal.Identity()).on(MIXED)
+    dense = np.kron(shoal.basis.Fourier(1).on_axis(MIXED.axes[0]), np.eye(3))
     assert np.allclose(product.dense(), dense)
 
 
@@ -79,14 +79,17 @@ def test_products_are_kept_factored():
         (lambda: shoal.Gaussian(every=0), "every k-th bin"),
         (lambda: shoal.Gaussian(width=-1.0), "width"),
         (lambda: shoal.Bisquare(resolutions=0), "1 resolution or more"),
-        (lambda: shoal.Fourier(order=-1), "order"),
-        (lambda: shoal.VonMises(count=0), "1 function or more"),
-        (lambda: shoal.VonMises(concentration=0.0), "concentration"),
-        (lambda: shoal.Fourier().on(MIXED), "'distance' is not one"),
+        (lambda: shoal.basis.Fourier(order=-1), "order"),
+        (lambda: shoal.basis.VonMises(count=0), "1 function or more"),
+        (lambda: shoal.basis.VonMises(concentration=0.0), "concentration"),
+        (lambda: shoal.basis.Fourier().on(MIXED), "'distance' is not one"),
         (lambda: shoal.Gaussian().on(NUMBERED), "has none"),
         (lambda: shoal.Bisquare().on(NUMBERED), "has none"),
-        (lambda: shoal.Product(shoal.Fourier(2)).on(TORUS), "1 bases do not fit the 2 axes"),
-        (lambda: shoal.Product(shoal.Bisquare()), "no one-dimensional form"),
+        (
+            lambda: shoal.basis.Product(shoal.basis.Fourier(2)).on(TORUS),
+            "1 bases do not fit the 2 axes",
+        ),
+        (lambda: shoal.basis.Product(shoal.Bisquare()), "no one-dimensional form"),
     ],
 )
 def test_bases_that_cannot_be_built_are_refused_with_a_reason(make, words):

@@ -9,7 +9,7 @@ import shoal
 from registries import CUBE, FOLDED, MIXED, NUMBERED, TORUS
 from shoal.basis import Smooth
 
-LONG = shoal.StateSpace(shoal.Interval.regular("distance", 0.0, 10.0, 40, "cm"))
+LONG = shoal.StateSpace(shoal.states.Interval.regular("distance", 0.0, 10.0, 40, "cm"))
 FINE = shoal.StateSpace(shoal.Circular("angle", bins=72))
 
 
@@ -97,7 +97,10 @@ def test_longer_lengths_are_smoother():
         (lambda: Smooth(scale=-1.0), "positive numbers"),
         (lambda: Smooth(length=(10.0, 0.0)), "positive numbers"),
         (lambda: Smooth(length=(10.0, 20.0, 30.0)).on(TORUS), "3 lengths for 2 axes"),
-        (lambda: Smooth().on(shoal.StateSpace(shoal.Interval("x", (0, 1)))), "2 bins or more"),
+        (
+            lambda: Smooth().on(shoal.StateSpace(shoal.states.Interval("x", (0, 1)))),
+            "2 bins or more",
+        ),
     ],
 )
 def test_what_cannot_be_is_refused(make, words):

@@ -160,7 +160,9 @@ def test_users_of_mean_field_intervals_are_warned():
 @pytest.mark.slow
 def test_learned_dynamics_and_smoothness_are_calibrated_too():
     space = shoal.StateSpace(shoal.LocalMisalignment(bins=8))
-    passive = shoal.TurnCoupled(spread=shoal.Unknown(20.0, 1.5), noise=10.0, tails=0.5, follow=1.0)
+    passive = shoal.TurnCoupled(
+        spread=shoal.passive.Unknown(20.0, 1.5), noise=10.0, tails=0.5, follow=1.0
+    )
     model = shoal.Model(space, passive, shoal.Smooth(order=2))
     found = shoal.calibrate(
         model, method="laplace", replicates=20, groups=4, seed=1, progress=False

@@ -223,10 +223,10 @@ def test_groups_with_the_same_label_are_refused():
 
 def test_the_noise_of_vicsek_is_found_again():
     flock = shoal.simulate(
-        shoal.Vicsek(noise=15.0), start=shoal.Release(20, place=(0, 0), spread=1.0), steps=200,
+        shoal.simulation.Vicsek(noise=15.0), start=shoal.Release(20, (0, 0), spread=1.0), steps=200,
         speed=1.0, seed=1,
     )  # fmt: skip
-    found = shoal.Vicsek.fitted([flock])
+    found = shoal.simulation.Vicsek.fitted([flock])
     assert found.noise == pytest.approx(15.0, rel=4.5 / math.sqrt(2 * 20 * 198))
 
 
@@ -295,7 +295,7 @@ def test_what_does_not_vary_is_left_out_and_said(check):
 
 
 def test_the_table_has_a_row_for_each_measure_and_the_sum(check):
-    rows = check.table()
+    rows = check.rows()
     assert len(rows) == len(check.measures) + 1
     assert all(list(row) == list(rows[0]) for row in rows)
 

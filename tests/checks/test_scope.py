@@ -51,7 +51,7 @@ def test_what_was_sampled_is_said():
 
 def test_walls_that_nobody_gave_are_said():
     free = shoal.Tracks.from_arrays(np.zeros((3, 2, 2)))
-    walled = free.with_arena(shoal.Rectangle(0, 0, 1, 1))
+    walled = free.with_arena(shoal.tracks.Rectangle(0, 0, 1, 1))
     assert walls_in_words([free, walled], [False, False]) == ()
     (words,) = walls_in_words([walled], [True])
     assert "stay within the rectangle" in words and "--arena none" in words
@@ -60,7 +60,7 @@ def test_walls_that_nobody_gave_are_said():
     assert len(walls_in_words([free, walled], [True, True])) == 2
 
 
-@pytest.mark.parametrize("arena", [None, shoal.Periodic(-1, 2, 9, 7)])
+@pytest.mark.parametrize("arena", [None, shoal.tracks.Periodic(-1, 2, 9, 7)])
 def test_nearest_neighbours_in_a_crowd_are_those_of_all_pairs(arena):
     rng = np.random.default_rng(1)
     places = rng.uniform((-1, 2), (9, 7), (3, CROWD + 20, 2))

@@ -13,10 +13,10 @@ from cli.test_fit import drifting
 from shoal.cli.answering import plain
 from shoal.cli.main import COMMANDS, app
 from shoal.cli.output import print_table
+from shoal.paper import demo as paper_demo
 from shoal.paper import reproducing
 from shoal.paper.claims import FAILS, Claim
 from shoal.selection import candidates, side_by_side
-from shoal.workflows import demo as workflows_demo
 from shoal.workflows import machine
 
 EVERY = [command.__name__ for commands in COMMANDS.values() for command in commands]
@@ -181,9 +181,9 @@ def test_the_demo_is_numbers_and_says_what_to_try_next(tmp_path, monkeypatch):
         out.mkdir(exist_ok=True)
         page = out / "report.html"
         page.write_text("")
-        return workflows_demo.Demo(["They are known."], figures, {"report": page, "folder": out})
+        return paper_demo.Demo(["They are known."], figures, {"report": page, "folder": out})
 
-    monkeypatch.setattr(workflows_demo, "run_demo", short)
+    monkeypatch.setattr(paper_demo, "run_demo", short)
     out = tmp_path / "demo"
     found = documented(spoken("demo", "--out", out, "--json"), "seed", "draws", "models", "files")
     assert found["models"] == [figures | {"pareto_k": None}]

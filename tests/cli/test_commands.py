@@ -12,9 +12,8 @@ from matplotlib.image import imread
 import shoal
 from cli.speaking import spoken
 from shoal import posterior
-from shoal.simulation import simulate_spp
-from shoal.simulation.spp import spp_truth
-from shoal.workflows.demo import AGENTS, RADIUS, SPEED, STEPS
+from shoal.paper.demo import AGENTS, RADIUS, SPEED, STEPS
+from shoal.paper.spp import simulate_spp, spp_truth
 
 
 def run(*words, **options):

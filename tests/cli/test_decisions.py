@@ -198,14 +198,14 @@ def test_commands_that_name_dynamics_still_count_transitions(tmp_path):
     path = drifting(1, 40).to_csv(tmp_path / "fish.csv")
     for words in ({"passive": "random-walk:90"}, {"lag": 2}, {"method": "advi"}, {"discount": 0.9}):
         run = FitRun(FitSettings(tracks=str(path), **words), False)
-        assert not run.decides and isinstance(run.counts, shoal.Transitions)
+        assert not run.decides and isinstance(run.counts, shoal.states.Transitions)
     assert FitRun(FitSettings(tracks=str(path), passive="uniform"), False).method == "nuts"
 
 
 def test_features_that_cannot_be_decided_on_are_counted_and_it_is_said(tmp_path):
     path = drifting(1, 40).to_csv(tmp_path / "fish.csv")  # every step has one length
     run = FitRun(FitSettings(tracks=str(path), state="neighbour-distance", every=1), False)
-    assert isinstance(run.counts, shoal.Transitions)
+    assert isinstance(run.counts, shoal.states.Transitions)
     (note,) = (note for note in run.notes() if note.startswith("transitions were counted"))
     assert "every step is 0.01 long" in note and "changes no neighbour distance" in note
     assert run.resolved.as_ == "transitions"
@@ -227,7 +227,10 @@ def test_a_file_of_an_earlier_run_still_counts_transitions(tmp_path):
     [
         (shoal.StateSpace(shoal.LocalMisalignment(8)), shoal.Turns),
         (shoal.StateSpace(shoal.Distance((0.0, 1.0, 2.0))), shoal.Steps),
-        (shoal.StateSpace(shoal.Bearing("neighbour", 8), shoal.Speed((0.0, 1.0))), shoal.Steps),
+        (
+            shoal.StateSpace(shoal.Bearing("neighbour", 8), shoal.states.Speed((0.0, 1.0))),
+            shoal.Steps,
+        ),
     ],
     ids=["an angle", "a distance", "a speed"],
 )

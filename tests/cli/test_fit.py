@@ -110,7 +110,7 @@ def test_a_word_on_the_line_goes_before_the_file(story, tmp_path):
     assert done.status == 0, done.err
     fit = shoal.load_fit(tmp_path / "one.nc")
     assert fit.method == "map"
-    assert fit.model.space.axes == (shoal.Folded("local_misalignment", 8),)
+    assert fit.model.space.axes == (shoal.states.Folded("local_misalignment", 8),)
 
 
 @pytest.mark.slow

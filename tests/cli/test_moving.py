@@ -57,7 +57,7 @@ def test_a_release_needs_no_tracks(fitted, tmp_path, capsys, monkeypatch):
     )  # fmt: skip
     assert code == 0
     herd = shoal.read_tracks(out)
-    assert len(herd.members) == 8 and herd.arena == shoal.Rectangle(0, 0, 2, 1)
+    assert len(herd.members) == 8 and herd.arena == shoal.tracks.Rectangle(0, 0, 2, 1)
     code, err = run_here(capsys, monkeypatch, "simulate", bare, "--out", out)
     assert code == 2 and "bare.toml" in err and "--release" in err
 

@@ -107,7 +107,7 @@ def test_answers_are_the_numbers_of_the_fit(served):
     explorer, fits = served
     found = json.loads(ask(explorer, "policy?state=77&draw=5")[1])
     v = fits[0].sampled.values[0, 5]
-    expected = shoal.policy(v, fits[0].operator)[77]
+    expected = shoal.lmdp.policy(v, fits[0].operator)[77]
     np.testing.assert_allclose(unpacked(found["policy"]), expected, rtol=1e-5, atol=1e-9)
     costs = json.loads(ask(explorer, "costs?fit=1")[1])
     mean = fits[1].cost_to_go.values.mean(axis=(0, 1))

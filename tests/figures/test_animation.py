@@ -21,7 +21,7 @@ from shoal.figures.video.stage import Cast, Stage
 from shoal.states import track_states
 
 FRAMES, SIZE = 12, (320, 240)
-BOX = shoal.Rectangle(0, 0, 10, 10)
+BOX = shoal.tracks.Rectangle(0, 0, 10, 10)
 
 
 def moving(frames=FRAMES, animals=3, fps=10.0, **more):
@@ -304,7 +304,7 @@ def test_an_animal_without_a_state_has_no_dot():
 
 
 def test_in_a_periodic_box_animals_stay_inside_and_tails_break_where_they_leave():
-    box = shoal.Periodic(0, 0, 10, 10)
+    box = shoal.tracks.Periodic(0, 0, 10, 10)
     places = np.stack([np.arange(7.0, 13.0), np.full(6, 5.0)], axis=-1)[:, None]
     tracks = shoal.Tracks.from_arrays(places, fps=10.0, arena=box)
     steps = unbroken_steps(box.wrapped(places), box)

@@ -24,7 +24,7 @@ def walk(seed, frames=20, animals=3):
 def group(label, frames=20, seed=1, **covariates):
     return shoal.Tracks.from_arrays(
         walk(seed, frames), group=label, covariates=covariates, length_unit="cm",
-        arena=shoal.Rectangle(0, 0, 1, 1),
+        arena=shoal.tracks.Rectangle(0, 0, 1, 1),
     )  # fmt: skip
 
 

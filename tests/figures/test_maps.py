@@ -12,8 +12,8 @@ from shoal.figures.trajectories import trajectories
 
 AXES = {
     "circle": shoal.Circular("local_misalignment", 8),
-    "half circle": shoal.Folded("target_misalignment", 8),
-    "interval": shoal.Interval("distance", (0, 1, 2, 5), "cm"),
+    "half circle": shoal.states.Folded("target_misalignment", 8),
+    "interval": shoal.states.Interval("distance", (0, 1, 2, 5), "cm"),
 }
 
 
@@ -61,7 +61,7 @@ def test_trajectories_have_a_panel_for_each_group_and_say_when_some_are_left_out
             rng.normal(size=(20, 3, 2)).cumsum(axis=0),
             group=f"g{i}",
             length_unit="cm",
-            arena=shoal.Circle(0, 0, 20) if i else shoal.Rectangle(-20, -20, 20, 20),
+            arena=shoal.tracks.Circle(0, 0, 20) if i else shoal.tracks.Rectangle(-20, -20, 20, 20),
         ).with_landmarks("2")
         for i in range(31)
     ]

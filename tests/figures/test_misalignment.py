@@ -161,7 +161,7 @@ def test_an_animal_at_the_wall_is_passed_over():
     places = [(0.5, 0.2), (0.6, 0.3), (0.4, 0.2), (0.7, 0.2), (0.8, 0.3), (0.02, 0.4), (0.3, 0.4)]
     free = straight(headings, places)
     assert telling_moment(free, (0.9, 0.9)).individual == "5"
-    walled = free.with_arena(shoal.Rectangle(0, 0, 1, 1))
+    walled = free.with_arena(shoal.tracks.Rectangle(0, 0, 1, 1))
     assert telling_moment(walled, (0.9, 0.9)).individual == "6"
 
 
@@ -179,7 +179,7 @@ def test_gaps_periodic_boxes_and_moving_targets_are_drawn():
     positions = walkers().positions.copy()
     positions[5:9, 2] = np.nan
     positions[20] = np.nan
-    box = shoal.Periodic(0.35, 0.35, 0.65, 0.65)
+    box = shoal.tracks.Periodic(0.35, 0.35, 0.65, 0.65)
     holes = shoal.Tracks.from_arrays(positions, fps=10)
     for tracks in (holes, holes.with_arena(box), holes.with_landmarks("3")):
         target = "3" if len(tracks.members) == 5 else (0.4, 0.6)

@@ -62,7 +62,9 @@ def test_rows_of_the_policy_sum_to_one_and_agree_with_single_rows(passive, name)
 @every_passive
 def test_a_constant_added_to_the_cost_to_go_changes_no_policy(passive):
     v = costs(passive, 6)
-    assert np.allclose(shoal.policy(v, passive), shoal.policy(v + 123.0, passive), atol=1e-12)
+    assert np.allclose(
+        shoal.lmdp.policy(v, passive), shoal.lmdp.policy(v + 123.0, passive), atol=1e-12
+    )
 
 
 @every_passive
@@ -111,7 +113,7 @@ def test_the_policy_is_optimal_no_other_choice_costs_less(passive):
 @every_passive
 def test_control_costs_are_kl_divergences(passive):
     v = costs(passive, 10, low=-2.0)
-    dense, best = matrix_of(passive), shoal.policy(v, passive, 0.8)
+    dense, best = matrix_of(passive), shoal.lmdp.policy(v, passive, 0.8)
     ratio = np.where(best > 0, best / np.where(dense > 0, dense, 1), 1)
     expected = (best * np.log(ratio)).sum(axis=1)
     found = np.asarray(control_cost(jnp.asarray(v), passive, 0.8)).ravel()

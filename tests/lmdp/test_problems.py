@@ -95,7 +95,7 @@ def test_a_finite_horizon_has_a_cost_to_go_for_every_step():
     changing = np.stack([r, 2 * r, 3 * r])
     other = shoal.solve(matrix, changing, "finite")
     assert np.allclose(shoal.state_cost(other), changing)
-    assert np.allclose(other.policy(step=1), shoal.policy(3 * r, matrix))
+    assert np.allclose(other.policy(step=1), shoal.lmdp.policy(3 * r, matrix))
 
 
 def test_problems_without_an_answer_say_so_in_a_sentence():
@@ -124,7 +124,7 @@ def test_problems_without_an_answer_say_so_in_a_sentence():
         (lambda p: shoal.solve(p, np.ones(4), "first-exit", absorbing=[0.7]), "state 0.7 is not"),
         (lambda p: shoal.solve(p, np.ones(4), "first-exit", absorbing=[np.nan]), "nan is not"),
         (lambda p: shoal.solve(p, np.ones(4), "finite", steps=2.5), "whole number of steps"),
-        (lambda p: shoal.policy(np.ones(4), p, 2.0), "got 2"),
+        (lambda p: shoal.lmdp.policy(np.ones(4), p, 2.0), "got 2"),
         (lambda p: shoal.state_cost(np.ones((3, 4)), p), r"shape \(3, 4\) does not fit"),
         (lambda p: shoal.state_cost(np.ones((3, 4)), p, 0.9, horizon="finite"), "no discount"),
         (lambda p: shoal.state_cost(np.ones(4), p, horizon="finite"), "got a single one"),

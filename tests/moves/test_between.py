@@ -36,7 +36,7 @@ def test_turns_speeds_and_many_bins():
     assert grid_of(SPACE, shoal.Turns(), 0.5) is None
     assert grid_of(SPACE, shoal.Steps(between="bins"), 0.5) is None
     assert grid_of(SPACE, shoal.Steps(), 50.0) is None
-    speed = shoal.StateSpace(shoal.Speed((0.0, 1.0, 2.0), frames=1))
+    speed = shoal.StateSpace(shoal.states.Speed((0.0, 1.0, 2.0), frames=1))
     assert grid_of(speed, shoal.Steps(), 0.5).space.size == 8
     assert grid_of(SPACE, shoal.Steps(), 1e-5).space.size <= FINEST
 

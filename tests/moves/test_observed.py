@@ -25,7 +25,7 @@ def normal(x, sd):
 
 
 def test_observed_turns_have_the_density_of_the_turns():
-    found = shoal.observed_turns(tracks(frames=20_000), bins=30)
+    found = shoal.moves.observed_turns(tracks(frames=20_000), bins=30)
     degrees = np.linspace(-25, 25, 41)
     seen = np.exp(np.asarray(log_turn(found, {}, jnp.asarray(degrees))))
     np.testing.assert_allclose(seen, normal(degrees, 12.0), rtol=0.12)
@@ -40,14 +40,14 @@ def test_observed_turns_lean_only_where_asked():
     grid = np.linspace(-180, 180, 7201)
     means = []
     for symmetric in (True, False):
-        found = shoal.observed_turns(circling, symmetric=symmetric)
+        found = shoal.moves.observed_turns(circling, symmetric=symmetric)
         density = np.exp(np.asarray(log_turn(found, {}, jnp.asarray(grid))))
         means.append((grid * density).sum() / density.sum())
     assert abs(means[0]) < 0.05 and means[1] == pytest.approx(8.0, abs=1.0)
 
 
 def test_observed_steps_have_the_density_of_the_steps():
-    found = shoal.observed_steps(tracks(frames=20_000), bins=30)
+    found = shoal.moves.observed_steps(tracks(frames=20_000), bins=30)
     away = np.linspace(-0.5, 0.5, 21)
     seen = np.exp(np.asarray(log_step(found, {}, jnp.asarray(away), plain=False)))
     np.testing.assert_allclose(seen, normal(away, 0.3), rtol=0.12)
@@ -57,7 +57,7 @@ def test_observed_steps_have_the_density_of_the_steps():
 
 def test_observed_moves_are_candidates_weights_and_files():
     seen = tracks(frames=400)
-    moves = shoal.Steps(shoal.observed_turns(seen), step=shoal.observed_steps(seen))
+    moves = shoal.Steps(shoal.moves.observed_turns(seen), step=shoal.moves.observed_steps(seen))
     found = shoal.decisions(seen, SPACE, moves)
     family = MoveFamily.of(found.moves, SPACE, found.candidates)
     assert family.count == 0
@@ -71,14 +71,14 @@ def test_observed_moves_are_candidates_weights_and_files():
 
 
 def test_a_step_that_passive_moves_exclude_is_named():
-    control = shoal.observed_steps(tracks(longest=0.12))
+    control = shoal.moves.observed_steps(tracks(longest=0.12))
     with pytest.raises(shoal.InputError, match=r"group 'g', animal '.', frame \d+: passive moves"):
         shoal.decisions(tracks(2, group="g"), SPACE, shoal.Steps(step=control))
 
 
 def test_too_few_moves_for_a_histogram_are_said_in_one_line():
     with pytest.raises(shoal.InputError, match="needs 100 moves, and these tracks have"):
-        shoal.observed_turns(tracks(frames=20))
+        shoal.moves.observed_turns(tracks(frames=20))
 
 
 def test_a_mean_turn_is_learned_where_asked():
@@ -95,7 +95,7 @@ def test_turns_that_repeat_make_no_spike_and_stay_symmetric():
     turns = np.where(rng.random(8000) < 0.04, 0.0, np.round(rng.normal(0, 9, 8000), 3))
     angle = np.deg2rad(np.cumsum(turns))
     places = np.cumsum(np.stack([np.cos(angle), np.sin(angle)], axis=-1), axis=0)
-    found = shoal.observed_turns(shoal.Tracks.from_arrays(places[:, None]))
+    found = shoal.moves.observed_turns(shoal.Tracks.from_arrays(places[:, None]))
     grid = np.linspace(-40, 40, 801)
     seen = np.exp(np.asarray(log_turn(found, {}, jnp.asarray(grid))))
     np.testing.assert_allclose(seen, seen[::-1], rtol=1e-9)
@@ -110,4 +110,4 @@ def test_many_turns_of_one_size_are_warned_of():
     angle = np.deg2rad(np.cumsum(np.where(rng.random(3000) < 0.3, 0.0, rng.normal(0, 9, 3000))))
     places = np.cumsum(np.stack([np.cos(angle), np.sin(angle)], axis=-1), axis=0)
     with pytest.warns(UserWarning, match="exactly 0°"):
-        shoal.observed_turns(shoal.Tracks.from_arrays(places[:, None]))
+        shoal.moves.observed_turns(shoal.Tracks.from_arrays(places[:, None]))

@@ -14,7 +14,7 @@ from shoal.passive.estimating import most_probable
 SPACE = shoal.StateSpace(shoal.TargetMisalignment((5.0, 0.0), bins=24))
 STEPS_SPACE = shoal.StateSpace(
     shoal.TargetMisalignment((5.0, 0.0), bins=12),
-    shoal.TargetDistance((5.0, 0.0), np.linspace(0, 9, 10), beyond=True),
+    shoal.states.TargetDistance((5.0, 0.0), np.linspace(0, 9, 10), beyond=True),
 )
 
 

@@ -8,7 +8,7 @@ from shoal.simulation.designs import Surroundings
 from shoal.simulation.groups import simulated
 from shoal.system.progress import silent
 
-ARENA = shoal.Rectangle(-5.0, -5.0, 5.0, 5.0)
+ARENA = shoal.tracks.Rectangle(-5.0, -5.0, 5.0, 5.0)
 
 
 def wandering(seed=1, frames=8, animals=4, step=0.3):
@@ -35,9 +35,9 @@ FEATURES = {
     "centroid bearing": shoal.Bearing("centroid"),
     "neighbour distance": shoal.Distance(np.linspace(0, 6, 25)),
     "centroid distance": shoal.Distance(np.linspace(0, 6, 25), "centroid"),
-    "target distance": shoal.TargetDistance((0.5, 0.3), np.linspace(0, 8, 33)),
-    "wall distance": shoal.WallDistance(np.linspace(0, 5, 21), arena=ARENA),
-    "neighbours": shoal.NeighboursWithin(2.0),
+    "target distance": shoal.states.TargetDistance((0.5, 0.3), np.linspace(0, 8, 33)),
+    "wall distance": shoal.states.WallDistance(np.linspace(0, 5, 21), arena=ARENA),
+    "neighbours": shoal.states.NeighboursWithin(2.0),
 }
 
 
@@ -46,7 +46,7 @@ def alone_moved(feature, places, headings, animal, place, heading):
     moved, turned = places.copy(), headings.copy()
     moved[animal], turned[animal] = place, heading
     names = tuple(f"a{n}" for n in range(len(places)))
-    scene = shoal.Scene(
+    scene = shoal.states.Scene(
         moved[None], turned[None], 2.0, "", {n: places[None, i] for i, n in enumerate(names)},
         None, names,
     )  # fmt: skip
@@ -77,7 +77,7 @@ def test_every_candidate_step_leads_where_moving_one_animal_alone_leads(name, ot
             place = places[t, animal] + step * np.array([np.cos(angle), np.sin(angle)])
             value = alone_moved(feature, seen, headings, animal, place, heading)
             axis = space.axes[0]
-            if isinstance(axis, shoal.Interval):
+            if isinstance(axis, shoal.states.Interval):
                 value = np.clip(value, axis.edges[0], axis.edges[-1])
             leads = space if k == 0 else found.places  # candidates lead to narrower bins
             state = int(leads.axes[0].locate(np.array([value]))[0])
@@ -97,12 +97,12 @@ def test_a_turn_takes_as_much_off_an_angle(name):
     feature, places = FEATURES[name], wandering(seed=2)
     tracks = tracks_of(places)
     found = shoal.decisions(tracks, shoal.StateSpace(feature), shoal.Turns(candidates=8))
-    headings = shoal.headings(places)
+    headings = shoal.tracks.headings(places)
     for row in range(found.total):
         t, animal = found.records.frame[row], found.records.individual[row]
         turn = (headings[t + 1, animal] - headings[t, animal] + 180) % 360 - 180
         np.testing.assert_allclose(found.turn[row], turn, atol=1e-9)
-        now = feature.values(shoal.Scene.of(tracks))[t, animal]
+        now = feature.values(shoal.states.Scene.of(tracks))[t, animal]
         np.testing.assert_allclose(found.perceived[row], now, atol=1e-9)
         after = (now - turn + 180) % 360 - 180
         np.testing.assert_allclose(found.decided[row], after, atol=1e-9)
@@ -111,7 +111,9 @@ def test_a_turn_takes_as_much_off_an_angle(name):
 
 
 def test_speeds_and_turning_angles_are_those_of_the_move():
-    space = shoal.StateSpace(shoal.Speed(np.linspace(0, 3, 13), beyond=True), shoal.TurningAngle())
+    space = shoal.StateSpace(
+        shoal.states.Speed(np.linspace(0, 3, 13), beyond=True), shoal.states.TurningAngle()
+    )
     places = wandering(frames=12)
     found = shoal.decisions(tracks_of(places), space, shoal.Steps())
     np.testing.assert_allclose(found.decided[:, 0], found.step * 2.0)
@@ -119,7 +121,7 @@ def test_speeds_and_turning_angles_are_those_of_the_move():
 
 
 def test_a_relative_speed_is_that_of_the_move_over_the_last_steps_of_the_others():
-    space = shoal.StateSpace(shoal.RelativeSpeed(np.linspace(0, 3, 13), beyond=True))
+    space = shoal.StateSpace(shoal.states.RelativeSpeed(np.linspace(0, 3, 13), beyond=True))
     places = wandering(frames=12)
     found = shoal.decisions(tracks_of(places), space, shoal.Steps())
     steps = np.hypot(*np.moveaxis(np.diff(places, axis=0), 2, 0))  # steps[t] ends in frame t + 1
@@ -146,7 +148,7 @@ def wanted():
 PASSIVE_STEPS = shoal.Steps(spread=8.0, typical=0.1, variation=0.3, follow=0.5)
 
 
-@pytest.mark.parametrize("arena", [None, shoal.Rectangle(-1.0, -1.0, 1.0, 1.0)])
+@pytest.mark.parametrize("arena", [None, shoal.tracks.Rectangle(-1.0, -1.0, 1.0, 1.0)])
 @pytest.mark.parametrize("others", ["still", "ahead"])
 def test_steps_read_off_simulated_tracks_are_those_the_simulation_chose(arena, others):
     passive = shoal.Steps(spread=8.0, typical=0.1, variation=0.3, follow=0.5, others=others)
@@ -166,7 +168,8 @@ def test_steps_read_off_simulated_tracks_are_those_the_simulation_chose(arena, o
 
 def test_relative_speeds_read_off_simulated_tracks_are_those_the_simulation_chose():
     space = shoal.StateSpace(
-        shoal.RelativeSpeed(np.linspace(0, 2, 9), beyond=True), shoal.LocalMisalignment(bins=12)
+        shoal.states.RelativeSpeed(np.linspace(0, 2, 9), beyond=True),
+        shoal.LocalMisalignment(bins=12),
     )
     costs = 3.0 * np.abs(space.axes[0].centres - 1.0)[:, None] + np.zeros(space.shape)
     passive = shoal.Steps(spread=8.0, typical=0.1, variation=0.5, follow=0.5)
@@ -189,7 +192,7 @@ def test_turns_read_off_simulated_tracks_are_those_the_simulation_chose():
         shoal.LocalMisalignment(include_self=False), shoal.TargetMisalignment((0.5, 0.5))
     )
     costs = np.zeros(space.shape) + 1 - np.cos(np.deg2rad(space.axes[0].centres))[:, None]
-    arena = shoal.Rectangle(0.0, 0.0, 1.0, 1.0)
+    arena = shoal.tracks.Rectangle(0.0, 0.0, 1.0, 1.0)
     (made,) = simulated(
         costs, Surroundings(80, 0.02, arena), shoal.Release(6, (0.5, 0.5), 0.3), 1, report=silent,
         space=space, passive=shoal.Turns(spread=6.0), decisions=True,
@@ -206,7 +209,7 @@ def test_turns_read_off_simulated_tracks_are_those_the_simulation_chose():
 def test_the_papers_flock_decided_what_its_tracks_say():
     space = shoal.StateSpace(shoal.Circular("local_misalignment", 36))
     cost = 2.0 * (np.abs(space.axes[0].centres) > 5)
-    flock = shoal.simulate_spp(
+    flock = shoal.paper.simulate_spp(
         shoal.solve(shoal.TurningMixture().on(space), cost), agents=40, steps=20, seed=1
     )
     moves = shoal.Turns(tuple(range(-60, 61, 10)), spread=10.0, every=10.0)
@@ -263,7 +266,7 @@ def test_what_cannot_be_read_is_said_in_one_line(space, moves, places, words):
 
 
 def test_bins_that_no_move_leaves_are_said_in_one_line():
-    space = shoal.StateSpace(shoal.TargetDistance((0.0, 0.0), (0, 1e6, 2e6)))
+    space = shoal.StateSpace(shoal.states.TargetDistance((0.0, 0.0), (0, 1e6, 2e6)))
     with pytest.raises(shoal.InputError, match="no move leads to another state of target_distance"):
         shoal.decisions(tracks_of(wandering()), space, shoal.Steps())
 
@@ -296,9 +299,9 @@ def test_one_step_length_repeated_is_no_choice():
         lambda: shoal.Turns(()),
         lambda: shoal.Turns(bias=200.0),
         lambda: shoal.Turns(bias="left"),
-        lambda: shoal.EmpiricalMoves((0, 1), (0, 0)),
-        lambda: shoal.EmpiricalMoves((1, 0), (1, 1)),
-        lambda: shoal.Steps(step=shoal.EmpiricalMoves((-1, 1), (1, 1))),
+        lambda: shoal.moves.EmpiricalMoves((0, 1), (0, 0)),
+        lambda: shoal.moves.EmpiricalMoves((1, 0), (1, 1)),
+        lambda: shoal.Steps(step=shoal.moves.EmpiricalMoves((-1, 1), (1, 1))),
         lambda: shoal.Steps(step="normal"),
         lambda: shoal.Steps(others="running"),
         lambda: shoal.Steps(every=10.0),

@@ -48,7 +48,7 @@ def beside(space, values, parts):
 def test_shared_candidates_are_those_of_the_middle_of_a_part_of_a_bin(many, persistence):
     moves = shoal.Turns(candidates=16, persistence=persistence)
     found = shoal.decisions(tracks(), SPACE, moves)
-    assert found.row is not None and len(found.table) < found.total
+    assert found.row is not None and len(found.candidate_states) < found.total
     expected = found.perceived.copy()
     expected[:, :2] -= persistence * found.turn_before[:, None]
     middles = beside(SPACE, expected, 4)

@@ -7,14 +7,14 @@ import shoal
 from shoal.moves import sampling
 from shoal.moves.record import EACH
 
-ARENA = shoal.Rectangle(-60.0, -60.0, 60.0, 60.0)
+ARENA = shoal.tracks.Rectangle(-60.0, -60.0, 60.0, 60.0)
 ANGLES = shoal.StateSpace(
     shoal.LocalMisalignment(bins=12, include_self=False), shoal.TargetMisalignment((0.0, 5.0), 6)
 )
 PLACES = shoal.StateSpace(
     shoal.Bearing(bins=8),
     shoal.Distance(np.linspace(0, 40, 9)),
-    shoal.Speed(np.linspace(0, 30, 7), beyond=True),
+    shoal.states.Speed(np.linspace(0, 30, 7), beyond=True),
 )
 
 
@@ -43,14 +43,14 @@ READINGS = {
     ),
     "turns over three frames": (ANGLES, shoal.Turns(candidates=8), {"heading_frames": 3}),
     "turning angles": (
-        shoal.StateSpace(shoal.TurningAngle(bins=8), shoal.Bearing(bins=8)),
+        shoal.StateSpace(shoal.states.TurningAngle(bins=8), shoal.Bearing(bins=8)),
         shoal.Turns(candidates=8),
         {},
     ),
     "steps": (PLACES, shoal.Steps(candidates=8), {"minimum_step": 0.1}),
     "steps, others ahead": (PLACES, shoal.Steps(candidates=8, others="ahead"), {}),
     "speeds beside others": (
-        shoal.StateSpace(shoal.RelativeSpeed(np.linspace(0, 3, 7), beyond=True)),
+        shoal.StateSpace(shoal.states.RelativeSpeed(np.linspace(0, 3, 7), beyond=True)),
         shoal.Steps(candidates=8),
         {},
     ),
@@ -107,7 +107,7 @@ def test_a_sample_of_moves_does_not_depend_on_blocks(parquet, monkeypatch):
 
 
 def test_a_function_of_the_users_own_sees_whole_groups(parquet):
-    north = shoal.Custom(
+    north = shoal.states.Custom(
         shoal.Circular("north", 8), lambda s: 90.0 - s.headings + 0 * s.positions[:1, :, 0], turn=-1
     )
     space = shoal.StateSpace(north)

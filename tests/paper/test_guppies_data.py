@@ -65,7 +65,7 @@ def test_one_experiment_is_read_with_walls_and_its_target(data, tmp_path):
     groups = list(data.tracks)[:1]
     found = from_files(written(tmp_path, groups, ONE), (0.2, 0.8))
     assert found.kind == "one experiment"
-    assert found.example.arena == shoal.Rectangle(0, 0, 1, 1)
+    assert found.example.arena == shoal.tracks.Rectangle(0, 0, 1, 1)
     assert np.allclose(found.example.positions, groups[0].positions)
 
 

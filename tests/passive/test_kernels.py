@@ -95,7 +95,7 @@ def test_rows_that_sum_to_one_in_single_precision_are_good_enough():
 
 
 def test_an_operator_of_the_users_own_is_held_to_its_rows_too():
-    class Leaky(shoal.PassiveOperator):
+    class Leaky(shoal.passive.PassiveOperator):
         def apply(self, values):
             return 1.2 * values
 
@@ -155,7 +155,7 @@ def test_a_walk_on_a_folded_circle_is_the_walk_on_the_circle_folded(bins):
     whole = np.asarray(
         shoal.RandomWalk(50.0).on(shoal.StateSpace(shoal.Circular("a", bins))).dense()
     )
-    axis = shoal.Folded("a", bins)
+    axis = shoal.states.Folded("a", bins)
     half = np.asarray(shoal.RandomWalk(50.0).on(shoal.StateSpace(axis)).dense())
     size = np.abs(shoal.Circular("a", bins).centres)
     for i, start in enumerate(size):
@@ -164,9 +164,9 @@ def test_a_walk_on_a_folded_circle_is_the_walk_on_the_circle_folded(bins):
 
 
 def test_all_that_lies_beyond_an_open_end_is_in_the_last_bin():
-    shut = shoal.StateSpace(shoal.Interval("d", (0, 1, 2), walls="low"))
-    wide = shoal.StateSpace(shoal.Interval("d", (0, 1, 2), beyond=True))
-    far = shoal.StateSpace(shoal.Interval("d", (0, 1, 2, 400)))
+    shut = shoal.StateSpace(shoal.states.Interval("d", (0, 1, 2), walls="low"))
+    wide = shoal.StateSpace(shoal.states.Interval("d", (0, 1, 2), beyond=True))
+    far = shoal.StateSpace(shoal.states.Interval("d", (0, 1, 2, 400)))
     kernels = [np.asarray(shoal.RandomWalk(1.5).on(space).dense()) for space in (shut, wide, far)]
     lumped = np.stack([kernels[2][:2, 0], kernels[2][:2, 1:].sum(axis=1)], axis=1)
     assert np.allclose(kernels[1], lumped)
@@ -174,10 +174,12 @@ def test_all_that_lies_beyond_an_open_end_is_in_the_last_bin():
 
 
 def test_uniform_dynamics_weigh_bins_by_what_they_hold():
-    folded = shoal.StateSpace(shoal.Folded("a", 12))
+    folded = shoal.StateSpace(shoal.states.Folded("a", 12))
     row = np.asarray(shoal.Uniform().on(folded).row(3))
     assert np.allclose(row, np.array([1, 2, 2, 2, 2, 2, 1]) / 12)
-    space = shoal.StateSpace(shoal.Folded("a", 4), shoal.Distance((0, 1, 3)), Numbered(count=2))
+    space = shoal.StateSpace(
+        shoal.states.Folded("a", 4), shoal.Distance((0, 1, 3)), Numbered(count=2)
+    )
     angle = np.array([1, 2, 1]) / 4
     for measure, distance in (
         ("length", np.array([1, 2]) / 3),
@@ -193,7 +195,12 @@ def test_uniform_dynamics_weigh_bins_by_what_they_hold():
 
 def test_on_equal_bins_all_measures_of_length_are_one():
     """Nothing is kept for each bin, and the program is the one it always was."""
-    for space in (TORUS, CIRCLE, NUMBERED, shoal.StateSpace(shoal.Interval.regular("x", 0, 1, 7))):
+    for space in (
+        TORUS,
+        CIRCLE,
+        NUMBERED,
+        shoal.StateSpace(shoal.states.Interval.regular("x", 0, 1, 7)),
+    ):
         assert shoal.Uniform().on(space).shares == ()
 
 
@@ -207,6 +214,6 @@ def test_on_equal_bins_all_measures_of_length_are_one():
     ],
 )
 def test_measures_that_cannot_be_are_refused(measure, words):
-    space = shoal.StateSpace(shoal.Circular("a", 4), shoal.Interval("north", (-1, 0, 1)))
+    space = shoal.StateSpace(shoal.Circular("a", 4), shoal.states.Interval("north", (-1, 0, 1)))
     with pytest.raises(shoal.InputError, match=words):
         shoal.Uniform(measure).on(space)

@@ -73,7 +73,7 @@ def right(specification, counts, truths):
 
 @pytest.mark.parametrize("space", [CIRCLE, line(EVEN)], ids=["circle", "walls"])
 def test_the_sd_of_a_walk_is_learned_in_its_own_unit(space):
-    walk = shoal.RandomWalk(shoal.Unknown(10.0, 4.0))
+    walk = shoal.RandomWalk(shoal.passive.Unknown(10.0, 4.0))
     for sd in (1.0, 2.0, 3.0, 5.0, 10.0, 20.0):
         right(walk, walked(space, (normal(sd),), 1, 20_000), [sd])
 
@@ -81,7 +81,7 @@ def test_the_sd_of_a_walk_is_learned_in_its_own_unit(space):
 def test_a_mixture_of_walks_is_learned_in_its_own_unit():
     for sd in (2.0, 5.0):
         counts = walked(CIRCLE, (two_normals(sd, 60.0, 0.15),), 3, 20_000)
-        right(shoal.WalkMixture(), counts, [sd, 60.0, 0.15])
+        right(shoal.passive.WalkMixture(), counts, [sd, 60.0, 0.15])
 
 
 def test_turns_noise_and_steps_are_learned_in_their_own_unit():

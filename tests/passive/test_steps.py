@@ -18,12 +18,14 @@ from shoal.passive.steps import heavy_steps, normal_steps
 EVEN = (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)
 UNEVEN = (0.5, 1.0, 2.0, 4.0, 4.2, 7.0)
 WALLS = ("both", "low", "high", "none")
-LINES = [shoal.Interval("d", edges, walls=walls) for edges in (EVEN, UNEVEN) for walls in WALLS] + [
-    shoal.Interval("d", edges, beyond=True, walls=walls)
+LINES = [
+    shoal.states.Interval("d", edges, walls=walls) for edges in (EVEN, UNEVEN) for walls in WALLS
+] + [
+    shoal.states.Interval("d", edges, beyond=True, walls=walls)
     for edges in (EVEN, UNEVEN)
     for walls in ("low", "none")
 ]
-ANGLES = [kind("a", bins) for kind in (shoal.Circular, shoal.Folded) for bins in (12, 7)]
+ANGLES = [kind("a", bins) for kind in (shoal.Circular, shoal.states.Folded) for bins in (12, 7)]
 
 
 def normal(sd):
@@ -96,7 +98,7 @@ def test_normal_steps_of_angles_are_those_of_a_walker(axis, start):
     for sd in (2.0, 20.0, 44.9, 45.1, 90.0, 400.0):
         row = landed(edges[:2], edges, normal(sd), start, laps=12, period=360.0)
         whole = np.stack([np.roll(row, n) for n in range(circle.bins)])
-        if isinstance(axis, shoal.Folded):
+        if isinstance(axis, shoal.states.Folded):
             into = np.isclose(np.abs(circle.centres)[:, None], axis.centres)
             whole = (whole @ into)[np.argmax(into, axis=0)]
         np.testing.assert_allclose(normal_steps(axis, sd, start), whole, rtol=1e-9, atol=1e-14)
@@ -112,7 +114,7 @@ def test_heavy_steps_between_ends_are_those_of_a_walker(axis):
 
 @pytest.mark.parametrize("walls", WALLS)
 def test_steps_that_are_very_wide_go_anywhere(walls):
-    axis = shoal.Interval("d", UNEVEN, walls=walls)
+    axis = shoal.states.Interval("d", UNEVEN, walls=walls)
     shares = axis.widths / axis.widths.sum()
     for kernel in (normal_steps(axis, 1e9), heavy_steps(axis, 1e9), normal_steps(axis, 1e100)):
         np.testing.assert_allclose(kernel, np.tile(shares, (5, 1)), rtol=1e-8)
@@ -121,7 +123,7 @@ def test_steps_that_are_very_wide_go_anywhere(walls):
 @pytest.mark.parametrize("steps", [normal_steps, heavy_steps])
 def test_between_walls_as_many_go_as_come(steps):
     """Detailed balance with the bins' widths: a walker that wants nothing is everywhere alike."""
-    axis = shoal.Interval("d", UNEVEN)
+    axis = shoal.states.Interval("d", UNEVEN)
     for width in (0.1, 1.0, 5.0, 30.0):
         flow = axis.widths[:, None] * np.asarray(steps(axis, width))
         np.testing.assert_allclose(flow, flow.T, rtol=1e-6, atol=1e-9)
@@ -148,6 +150,6 @@ def test_steps_have_a_slope_at_every_width(axis):
 
 
 def test_a_start_is_one_of_two_words():
-    for make in (shoal.RandomWalk, shoal.WalkMixture):
+    for make in (shoal.RandomWalk, shoal.passive.WalkMixture):
         with pytest.raises(shoal.InputError, match=r"'anywhere' or 'centre'.*'middle'"):
             make(start="middle")

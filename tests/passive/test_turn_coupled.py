@@ -128,7 +128,7 @@ def test_learning_from_passive_animals_finds_their_numbers():
     operator = truth.on(ANGLES)
     starts = jnp.asarray(np.random.default_rng(5).integers(0, 144, 40_000))
     ends = operator.sample(jax.random.key(2), starts)
-    counts = shoal.Transitions.from_pairs(np.asarray(starts), np.asarray(ends), ANGLES)
+    counts = shoal.states.Transitions.from_pairs(np.asarray(starts), np.asarray(ends), ANGLES)
     found = shoal.TurnCoupled().estimate(counts)
     assert found.spread == pytest.approx(15.0, rel=0.06)
     assert found.follow[0] == pytest.approx(0.75, abs=0.04)
@@ -165,8 +165,12 @@ def test_unknowns_move_the_operator():
         (ANGLES, shoal.TurnCoupled(spread=None), "has no prior"),
         (ANGLES, shoal.TurnCoupled(spread=-3.0), "a positive number"),
         (ANGLES, shoal.TurnCoupled(follow=1.5), "a share between 0 and 1"),
-        (ANGLES, shoal.TurnCoupled(follow=shoal.Unknown(2.0)), "a share below 1"),
-        (shoal.StateSpace(shoal.TurningAngle()), shoal.TurnCoupled(), "the last turn itself"),
+        (ANGLES, shoal.TurnCoupled(follow=shoal.passive.Unknown(2.0)), "a share below 1"),
+        (
+            shoal.StateSpace(shoal.states.TurningAngle()),
+            shoal.TurnCoupled(),
+            "the last turn itself",
+        ),
     ],
 )
 def test_what_cannot_be_is_refused(space, spec, words):

@@ -18,20 +18,20 @@ positive = st.floats(0.01, 1e4)
 
 @given(positive, st.floats(1.1, 10.0), st.floats(-6, 6))
 def test_values_and_coordinates_are_inverses(median, factor, u):
-    part = parameter("width", "width", shoal.Unknown(median, factor))
+    part = parameter("width", "width", shoal.passive.Unknown(median, factor))
     assert float(part.coordinate(float(part.value(jnp.asarray(u))))) == pytest.approx(u, abs=1e-6)
 
 
 @given(st.floats(0.01, 0.99), st.floats(1.1, 10.0), st.floats(-4, 4))
 def test_shares_and_coordinates_are_inverses(median, factor, u):
-    part = parameter("share", "share", shoal.Unknown(median, factor), SHARE)
+    part = parameter("share", "share", shoal.passive.Unknown(median, factor), SHARE)
     value = float(part.value(jnp.asarray(u)))
     assert 0 < value < 1
     assert float(part.coordinate(value)) == pytest.approx(u, abs=1e-6)
 
 
 def test_two_in_three_lie_within_the_factor():
-    part = parameter("width", "width", shoal.Unknown(10.0, 3.0))
+    part = parameter("width", "width", shoal.passive.Unknown(10.0, 3.0))
     assert float(part.value(jnp.asarray(1.0))) == pytest.approx(30.0)
     assert float(part.value(jnp.asarray(0.0))) == pytest.approx(10.0)
 
@@ -39,14 +39,14 @@ def test_two_in_three_lie_within_the_factor():
 @pytest.mark.parametrize("space", [CIRCLE, TORUS, MIXED, FOLDED, BEYOND], ids=str)
 def test_a_learned_walk_is_the_walk_of_its_sds(space):
     sds = tuple(35.0 if axis.unit == "°" else 1.2 for axis in space.axes)
-    unknown = shoal.RandomWalk(tuple(shoal.Unknown(sd) for sd in sds))
+    unknown = shoal.RandomWalk(tuple(shoal.passive.Unknown(sd) for sd in sds))
     family = as_family(unknown, space)
     learned = jax.jit(lambda u: family.at(u).dense())(jnp.zeros(len(sds)))
     known = eqx.filter_jit(shoal.RandomWalk(sds).on(space).dense)()
     assert np.allclose(learned, known, atol=1e-9)
 
 
-@pytest.mark.parametrize("spec", [shoal.TurnCoupled(), shoal.WalkMixture()])
+@pytest.mark.parametrize("spec", [shoal.TurnCoupled(), shoal.passive.WalkMixture()])
 def test_every_width_has_a_slope_also_where_the_last_bin_has_no_end(spec):
     axis = shoal.Distance((0.0, 1.0, 2.0, 4.0), beyond=True)
     space = shoal.StateSpace(shoal.LocalMisalignment(bins=6), axis)
@@ -67,7 +67,7 @@ def test_every_width_has_a_slope_also_where_the_last_bin_has_no_end(spec):
 
 
 def test_a_mixture_lies_between_its_walks():
-    mixed = shoal.WalkMixture(20.0, 80.0, 0.25).on(CIRCLE).dense()
+    mixed = shoal.passive.WalkMixture(20.0, 80.0, 0.25).on(CIRCLE).dense()
     narrow, wide = (shoal.RandomWalk(sd).on(CIRCLE).dense() for sd in (20.0, 80.0))
     assert np.allclose(mixed, 0.75 * np.asarray(narrow) + 0.25 * np.asarray(wide), atol=1e-9)
 
@@ -76,8 +76,10 @@ def test_a_walk_is_learned_from_animals_that_prefer_nothing():
     truth = shoal.RandomWalk((30.0, 0.8))
     starts = jnp.asarray(np.random.default_rng(1).integers(0, MIXED.size, 20_000))
     ends = np.asarray(truth.on(MIXED).sample(jax.random.key(1), starts))
-    counts = shoal.Transitions.from_pairs(np.asarray(starts), ends, MIXED)
-    found = shoal.RandomWalk((shoal.Unknown(60.0), shoal.Unknown(2.0))).estimate(counts)
+    counts = shoal.states.Transitions.from_pairs(np.asarray(starts), ends, MIXED)
+    found = shoal.RandomWalk((shoal.passive.Unknown(60.0), shoal.passive.Unknown(2.0))).estimate(
+        counts
+    )
     assert found.sd[0] == pytest.approx(30.0, rel=0.03)
     assert found.sd[1] == pytest.approx(0.8, rel=0.05)
     assert truth.estimate(counts) is truth
@@ -85,7 +87,7 @@ def test_a_walk_is_learned_from_animals_that_prefer_nothing():
 
 def test_counts_elsewhere_become_a_kernel_with_a_floor():
     counts = shoal.count_transitions([[0, 1, 2, 1, 0, 1]], NUMBERED)
-    dense = np.asarray(shoal.Empirical(counts, 3.0).on(NUMBERED).dense())
+    dense = np.asarray(shoal.passive.Empirical(counts, 3.0).on(NUMBERED).dense())
     arrivals = counts.arrivals + 0.5
     expected = counts.matrix() + 3.0 * arrivals / arrivals.sum()
     assert np.allclose(dense, expected / expected.sum(axis=1, keepdims=True))
@@ -97,23 +99,26 @@ def test_the_strength_of_smoothing_is_the_most_probable():
     states = [0]
     for _ in range(4000):
         states.append(int(rng.choice(15, p=rows[states[-1]])))
-    found = shoal.Empirical(shoal.count_transitions([states], NUMBERED)).strength
+    found = shoal.passive.Empirical(shoal.count_transitions([states], NUMBERED)).strength
     assert 15 < found < 60  # rows were drawn with 30
 
 
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: shoal.Unknown(0.0), "the median of an Unknown"),
-        (lambda: shoal.Unknown(1.0, 1.0), "the factor of an Unknown"),
-        (lambda: shoal.Unknown("ten"), "the median of an Unknown"),
+        (lambda: shoal.passive.Unknown(0.0), "the median of an Unknown"),
+        (lambda: shoal.passive.Unknown(1.0, 1.0), "the factor of an Unknown"),
+        (lambda: shoal.passive.Unknown("ten"), "the median of an Unknown"),
         (lambda: shoal.RandomWalk(None), "has no prior"),
         (lambda: shoal.RandomWalk((10.0, None)), "has no prior"),
-        (lambda: shoal.RandomWalk(shoal.Unknown(10.0)).on(CIRCLE), "has unknowns"),
-        (lambda: shoal.WalkMixture().on(CIRCLE), "has unknowns"),
-        (lambda: shoal.WalkMixture(1.0, 2.0, 0.1).on(NUMBERED), "a distance between states"),
-        (lambda: shoal.Empirical([[0, 1]]), "made from counted transitions"),
-        (lambda: shoal.Empirical(SEEN).on(CIRCLE), "does not fit"),
+        (lambda: shoal.RandomWalk(shoal.passive.Unknown(10.0)).on(CIRCLE), "has unknowns"),
+        (lambda: shoal.passive.WalkMixture().on(CIRCLE), "has unknowns"),
+        (
+            lambda: shoal.passive.WalkMixture(1.0, 2.0, 0.1).on(NUMBERED),
+            "a distance between states",
+        ),
+        (lambda: shoal.passive.Empirical([[0, 1]]), "made from counted transitions"),
+        (lambda: shoal.passive.Empirical(SEEN).on(CIRCLE), "does not fit"),
         (lambda: shoal.TurnCoupled().estimate([1, 2]), "estimated from counted transitions"),
     ],
 )  # fmt: skip

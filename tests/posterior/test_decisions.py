@@ -129,7 +129,7 @@ def test_animals_that_follow_a_fit_of_steps_keep_their_distance():
     fitted = shoal.Model(space, shoal.Steps(), shoal.Smooth()).fit(found, "laplace", draws=250)
     again = shoal.simulate(fitted, start=together, steps=200, seed=2)
     near = [
-        np.nanmedian(space.parts[0].values(shoal.Scene.of(tracks))[50:])
+        np.nanmedian(space.parts[0].values(shoal.states.Scene.of(tracks))[50:])
         for tracks in (together, again)
     ]
     assert abs(near[0] - 1.0) < 0.3 and abs(near[1] - near[0]) < 0.25
@@ -178,8 +178,10 @@ def test_decisions_and_transitions_are_not_mixed_up(herd, decided, fit):
 
 @pytest.mark.slow
 def test_walls_do_not_bias_passive_moves():
-    space = shoal.StateSpace(shoal.TargetDistance((5.0, 5.0), np.linspace(0, 8, 9), beyond=True))
-    arena = shoal.Rectangle(0.0, 0.0, 10.0, 10.0)
+    space = shoal.StateSpace(
+        shoal.states.TargetDistance((5.0, 5.0), np.linspace(0, 8, 9), beyond=True)
+    )
+    arena = shoal.tracks.Rectangle(0.0, 0.0, 10.0, 10.0)
     passive = shoal.Steps(spread=20.0, typical=1.0, variation=0.5, follow=0.0)
     boxed = shoal.simulate(
         np.zeros(8), space=space, passive=passive, start=shoal.Release(10, (5.0, 5.0), 3.0),
@@ -223,7 +225,11 @@ def test_a_turn_leads_between_all_absolute_angles():
 @pytest.mark.slow
 def test_bins_that_end_among_the_animals_are_not_trusted():
     herd = shoal.simulate(
-        shoal.Vicsek(noise=30), start=shoal.Release(4, (0.0, 0.0), 1.0), steps=60, speed=0.2, seed=1
+        shoal.simulation.Vicsek(noise=30),
+        start=shoal.Release(4, (0.0, 0.0), 1.0),
+        steps=60,
+        speed=0.2,
+        seed=1,
     )
     rng = np.random.default_rng(1)  # steps of unequal length, so that they can be chosen
     herd = shoal.Tracks.from_arrays(herd.positions + rng.normal(0, 0.02, herd.positions.shape))

@@ -127,12 +127,12 @@ def test_the_sentence_names_the_larger_effect_and_how_sure_that_is():
 def test_a_table_has_a_row_for_each_effect_with_intervals_of_the_draws():
     v = np.random.default_rng(1).normal(size=(200, *TORUS.shape))
     found = effects_of(v, TORUS)
-    rows = found.table(0.5)
+    rows = found.rows(0.5)
     assert [row["effect"] for row in rows] == list(found.names)
     share = found["local"].share
     low, high = np.quantile(share, [0.25, 0.75])
     assert rows[0]["share of variance"] == f"{share.mean():.0%} [{low:.0%}, {high:.0%}]"
-    single = effects_of(v[:1], TORUS).table()
+    single = effects_of(v[:1], TORUS).rows()
     assert single[0]["range (nats)"] == f"{np.ptp(found['local'].draws[0]):.2f}"
 
 

@@ -41,7 +41,7 @@ def test_transitions_of_another_space_are_refused():
 
 
 def test_transitions_of_the_same_shape_but_other_axes_are_refused():
-    distance, speed = (shoal.Interval(name, (0, 1, 2, 3)) for name in ("distance", "speed"))
+    distance, speed = (shoal.states.Interval(name, (0, 1, 2, 3)) for name in ("distance", "speed"))
     transitions = shoal.count_transitions([[0, 1, 2]], shoal.StateSpace(distance))
     with pytest.raises(shoal.InputError, match=r"do not fit a model on .*speed"):
         shoal.Model(shoal.StateSpace(speed), shoal.Uniform()).fit(transitions)
@@ -156,7 +156,7 @@ def test_too_few_draws_are_noticed_without_help():
 
 
 def test_a_search_cut_short_says_so():
-    assert "did not converge" in str(fitted(shoal.ADVI(max_iterations=1)).diagnostics())
+    assert "did not converge" in str(fitted(shoal.posterior.ADVI(max_iterations=1)).diagnostics())
 
 
 def test_notes_say_what_the_data_cannot_tell():
@@ -206,7 +206,7 @@ def test_what_an_absorbing_state_costs_is_not_made_up():
     space = shoal.StateSpace.discrete(4)
     r = np.array([3.0, 1.0, 0.5, 2.0])
     solution = shoal.solve(matrix, r, "first-exit")
-    states = shoal.simulate_decisions(solution, agents=3000, steps=40, seed=1)
+    states = shoal.simulation.simulate_decisions(solution, agents=3000, steps=40, seed=1)
     fit = shoal.Model(space, matrix).fit(shoal.count_transitions(states, space), "laplace", seed=1)
     found = fit.state_cost.mean(("chain", "draw")).values
     assert np.isnan(found[0])
@@ -223,9 +223,11 @@ def test_a_handful_of_draws_is_called_that():
 def test_a_complete_basis_keeps_its_coefficients():
     space = shoal.StateSpace(shoal.Circular("angle", bins=5))
     transitions = shoal.count_transitions([[0, 1, 2, 3, 4, 0]], space)
-    fit = shoal.Model(space, shoal.Uniform(), shoal.Fourier(2)).fit(transitions, "map")
+    fit = shoal.Model(space, shoal.Uniform(), shoal.basis.Fourier(2)).fit(transitions, "map")
     beta = fit.data["posterior"]["coefficients"].values[0, 0]
-    assert np.allclose(shoal.Fourier(2).on_axis(space.axes[0]) @ beta, fit.sampled.values[0, 0])
+    assert np.allclose(
+        shoal.basis.Fourier(2).on_axis(space.axes[0]) @ beta, fit.sampled.values[0, 0]
+    )
 
 
 def test_the_summary_agrees_with_the_draws_it_sums_up():
@@ -268,7 +270,7 @@ def test_discounted_fits_recover_costs_up_to_the_unknown_level():
     passive = random_graph(20, 5)
     r = np.random.default_rng(5).uniform(0, 3, 20)
     solution = shoal.solve(passive, r, "discounted", discount=0.8)
-    states = shoal.simulate_decisions(solution, agents=400, steps=250, seed=1)
+    states = shoal.simulation.simulate_decisions(solution, agents=400, steps=250, seed=1)
     transitions = shoal.count_transitions(list(states), space)
     fit = shoal.Model(space, passive, discount=0.8).fit(transitions, "laplace", seed=1)
     gap = fit.state_cost - (r - np.average(r, weights=transitions.arrivals))

@@ -35,7 +35,7 @@ def counts():
     """Animals that like to be aligned, by the truth's turns."""
     local, _ = np.meshgrid(*(axis.centres for axis in SPACE.axes), indexing="ij")
     cost = 1.5 * (1 - np.cos(np.deg2rad(local)))
-    chances = shoal.policy(cost, TRUTH.on(SPACE))
+    chances = shoal.lmdp.policy(cost, TRUTH.on(SPACE))
     rng = np.random.default_rng(7)
     states = [0]
     for _ in range(3000):
@@ -219,7 +219,9 @@ def test_a_warm_start_ends_where_a_cold_one_does(model, counts):
 
 @pytest.mark.slow
 def test_passive_dynamics_alone_are_learned_without_costs(counts):
-    fit = shoal.Model(SPACE, shoal.TurnCoupled(), shoal.Flat()).fit(counts, "laplace", draws=200)
+    fit = shoal.Model(SPACE, shoal.TurnCoupled(), shoal.basis.Flat()).fit(
+        counts, "laplace", draws=200
+    )
     assert np.allclose(fit.cost_to_go.values, 0, atol=1e-12)
     estimated = shoal.TurnCoupled().estimate(counts)
     assert fit.passive.spread == pytest.approx(estimated.spread, rel=0.05)
@@ -232,7 +234,7 @@ def test_the_same_seed_gives_the_same_draws(model, counts):
 
 @pytest.mark.slow
 def test_a_papers_basis_with_learned_dynamics(counts):
-    walk = shoal.RandomWalk(shoal.Unknown(40.0))
+    walk = shoal.RandomWalk(shoal.passive.Unknown(40.0))
     fit = shoal.Model(SPACE, walk, shoal.Gaussian(2)).fit(counts, "laplace", draws=100, seed=1)
     assert list(fit.parameters.parameter.values) == [
         "precision",

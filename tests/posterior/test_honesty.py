@@ -40,7 +40,7 @@ def test_a_basis_that_cannot_say_it_is_named():
     counts = shoal.count_transitions(states, space)
     coarse, fine = (
         shoal.Model(space, shoal.Uniform(), basis).fit(counts, "map", progress=False).diagnostics()
-        for basis in (shoal.Fourier(2), shoal.Identity())
+        for basis in (shoal.basis.Fourier(2), shoal.Identity())
     )
     assert any("cannot say all that these tracks show" in note for note in coarse.notes)
     assert not any("cannot say" in note for note in fine.notes)

@@ -41,13 +41,13 @@ shared_fit = cache(small_fit)
 def test_the_same_seed_gives_the_same_draws_and_another_seed_others(method):
     one, same, other = shared_fit(method), small_fit(method), small_fit(method, seed=4)
     assert np.array_equal(one.sampled, same.sampled)
-    assert isinstance(method, shoal.MAP) or not np.array_equal(one.sampled, other.sampled)
+    assert isinstance(method, shoal.posterior.MAP) or not np.array_equal(one.sampled, other.sampled)
 
 
 @every_method
 def test_the_result_has_the_shape_and_groups_of_a_fit(method):
     fit = shared_fit(method)
-    shape = (1, 1) if isinstance(method, shoal.MAP) else (2, 300)
+    shape = (1, 1) if isinstance(method, shoal.posterior.MAP) else (2, 300)
     assert fit.cost_to_go.dims == ("chain", "draw", "local", "target")
     assert fit.cost_to_go.shape == (*shape, *TORUS.shape)
     assert fit.state_cost.shape == fit.cost_to_go.shape
@@ -151,7 +151,7 @@ def test_reweighted_draws_are_nearer_to_nuts_than_those_proposed(flock):
     model, transitions, _, nuts = flock
     density = model.density(transitions)
     rng, theirs = np.random.default_rng(5), contrasts(nuts)
-    proposed, _ = _proposals(density, shoal.Laplace(), 16_000, rng, lambda *_: None)
+    proposed, _ = _proposals(density, shoal.posterior.Laplace(), 16_000, rng, lambda *_: None)
     weights = weigh(proposed.log_posterior, proposed.log_approximation).weights
     v = proposed.positions[:, : density.coefficients]
     v = v - v @ transitions.arrivals[:, None] / transitions.total
@@ -287,7 +287,7 @@ def test_laplace_draws_the_precision_from_its_marginal_however_skewed(size, path
     mean = weight @ places
     sd = np.sqrt(weight @ places**2 - mean**2)
     rng = np.random.default_rng(1)
-    proposed, _ = _proposals(density, shoal.Laplace(), 20_000, rng, lambda *_: None)
+    proposed, _ = _proposals(density, shoal.posterior.Laplace(), 20_000, rng, lambda *_: None)
     t = proposed.positions[:, -1]
     assert abs(t.mean() - mean) < 0.05 * sd
     assert abs(t.std() / sd - 1) < 0.05
@@ -315,8 +315,8 @@ def test_a_precision_that_is_not_found_is_admitted(method, monkeypatch):
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: shoal.Laplace(spacing=0.0), "spacing lies between 0 and 2, got 0"),
-        (lambda: shoal.Laplace(depth=-1.0), "depth"),
+        (lambda: shoal.posterior.Laplace(spacing=0.0), "spacing lies between 0 and 2, got 0"),
+        (lambda: shoal.posterior.Laplace(depth=-1.0), "depth"),
         (lambda: shoal.NUTS(workers=-1), "workers=-1"),
         (lambda: shoal.Prior(shape="a"), "shape of a prior must be positive"),
         (lambda: small_fit("map", seed=-1), "0 or more; got -1"),
@@ -325,9 +325,15 @@ def test_a_precision_that_is_not_found_is_admitted(method, monkeypatch):
         (lambda: shoal.NUTS(warmup=10), "50 draws or more, got 10"),
         (lambda: shoal.NUTS(target_acceptance=1.2), "between 0 and 1, got 1.2"),
         (lambda: shoal.NUTS(max_tree_depth=0), "between 1 and 20"),
-        (lambda: shoal.ADVI(family="half-rank"), "mean-field, full-rank; got 'half-rank'"),
-        (lambda: shoal.ADVI(family="full-rank", stochastic=True), "for the mean-field family"),
-        (lambda: shoal.ADVI(tolerance=0.0), "positive"),
+        (
+            lambda: shoal.posterior.ADVI(family="half-rank"),
+            "mean-field, full-rank; got 'half-rank'",
+        ),
+        (
+            lambda: shoal.posterior.ADVI(family="full-rank", stochastic=True),
+            "for the mean-field family",
+        ),
+        (lambda: shoal.posterior.ADVI(tolerance=0.0), "positive"),
         (lambda: shoal.Prior("gamma"), "precision, inverse-sd, fixed; got 'gamma'"),
         (lambda: shoal.Prior(shape=-1.0), "shape of a prior must be positive"),
         (lambda: shoal.Prior("fixed"), "value= is the precision"),
@@ -391,7 +397,7 @@ def test_mean_field_sds_are_those_of_the_exact_optimum_where_functions_overlap()
     rng = np.random.default_rng(1)
     left = np.full(12, 2000)
     pairs = np.stack([rng.multinomial(n, row) for n, row in zip(left, dense, strict=True)])
-    counts = shoal.Transitions.from_matrix(pairs, space)
+    counts = shoal.states.Transitions.from_matrix(pairs, space)
     model = shoal.Model(space, walk, basis, prior=shoal.Prior("fixed", value=1.0))
     fit = model.fit(counts, "advi", draws=2500, seed=1)
     found = fit.data["posterior"].to_dataset()["coefficients"].values.reshape(10_000, -1)

@@ -7,7 +7,7 @@ import shoal
 from shoal.posterior.quadratic import Quadratic, heights_given, hyper_bend, log_given
 
 SPACE = shoal.StateSpace(
-    shoal.Circular("bearing", bins=10), shoal.Interval("distance", np.linspace(0, 1, 7))
+    shoal.Circular("bearing", bins=10), shoal.states.Interval("distance", np.linspace(0, 1, 7))
 )
 
 

@@ -23,7 +23,7 @@ def by_hand(fit, passives):
     """Log₂ of the mean over draws of the policy's matrix."""
     v = fit.sampled.values.reshape(-1, fit.model.space.size)
     each = [
-        shoal.policy(one, passive, fit.model.discount)
+        shoal.lmdp.policy(one, passive, fit.model.discount)
         for one, passive in zip(v, passives, strict=True)
     ]
     with np.errstate(divide="ignore"):
@@ -100,7 +100,7 @@ def test_fewer_draws_are_spread_evenly_and_the_first_and_last_are_among_them():
 
 def test_a_fit_scores_better_where_it_was_made_than_any_shuffled_one():
     truth = np.array([0.0, 1.0, 2.0])
-    matrix = shoal.policy(truth, np.full((3, 3), 1 / 3))
+    matrix = shoal.lmdp.policy(truth, np.full((3, 3), 1 / 3))
     counts = walked(matrix, THREE, seed=1)
     model = shoal.Model(THREE, shoal.Uniform())
     right, wrong = fit_of(model, truth[None]), fit_of(model, truth[None, ::-1])
@@ -295,7 +295,7 @@ def test_a_score_of_minus_infinity_can_be_shown_and_compared():
 def test_transitions_that_a_model_was_fitted_to_can_be_scored():
     """The axes are alike, their origin is not: a fit takes them, and so must its score."""
     counts = walked(random_matrix(8, 3), shoal.StateSpace(shoal.Circular("turning_angle", bins=8)))
-    space = shoal.StateSpace(shoal.TurningAngle(bins=8))
+    space = shoal.StateSpace(shoal.states.TurningAngle(bins=8))
     assert space.axes == counts.space.axes
     fit = fit_of(shoal.Model(space, shoal.Uniform()), np.zeros((1, 8)))
     assert np.isclose(fit.score(counts).bits, -3.0)

@@ -79,8 +79,8 @@ def test_files_that_do_not_say_where_steps_start_mean_what_they_meant():
     for made in (
         shoal.RandomWalk(60.0),
         shoal.Uniform(("area", "length")),
-        shoal.Interval("d", (0, 1), walls="high"),
-        shoal.Speed((0, 1)),
+        shoal.states.Interval("d", (0, 1), walls="high"),
+        shoal.states.Speed((0, 1)),
         *(basis for basis, _ in BASES.values()),
     ):
         assert restored(json.loads(json.dumps(described(made)))) == made

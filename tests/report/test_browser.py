@@ -31,7 +31,7 @@ def pages(tmp_path_factory):
     """One axis, two, three, and two groups with a dog: each with its fit."""
     folder = tmp_path_factory.mktemp("pages")
     target = shoal.TargetMisalignment(TARGET, bins=12)
-    far = shoal.TargetDistance(TARGET, edges=(0.0, 0.3, 0.6, 3.0))
+    far = shoal.states.TargetDistance(TARGET, edges=(0.0, 0.3, 0.6, 3.0))
     dog = shoal.TargetMisalignment("dog", bins=12)
     fits = {
         "line": (learned(fish(), local()), fish(), 40),
@@ -116,7 +116,7 @@ def test_a_state_is_chosen_by_keyboard_alone_and_shows_where_an_animal_goes_next
             page.evaluate("Array.from(shoal.page.policy.from(shoal.page.view.selected).policy)")
         )
         v = fit.cost_to_go.values.mean(axis=(0, 1))
-        expected = shoal.policy(v, fit.operator)[chosen]
+        expected = shoal.lmdp.policy(v, fit.operator)[chosen]
         np.testing.assert_allclose(shown, expected, rtol=2e-4, atol=1e-7)
         assert page.wrong == []
 

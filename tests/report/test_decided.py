@@ -16,7 +16,6 @@ from shoal.posterior.around import around
 from shoal.posterior.choice_words import _ALIGN
 from shoal.posterior.choices import _angle_claim, statements
 from shoal.posterior.preferences import Band, preferences
-from shoal.report.decided import choices_in_words
 from shoal.report.fans import chances, fans_of
 from shoal.report.packing import unpacked
 
@@ -80,7 +79,7 @@ def test_a_group_that_aligns_and_keeps_its_distance_is_said_to(fit):
     beyond = float(far.split("farther than ")[1].split()[0])
     assert edge <= 0.8 <= beyond and near.endswith(" m")
     assert ("turn-towards", "") in said  # nobody wants bearings
-    sentence, behind = choices_in_words(fit)
+    sentence, behind = fit.headline()
     assert sentence.startswith("These animals turn to align with their neighbours, move towards")
     assert any("do not show a preference for where their nearest" in line for line in behind)
 
@@ -186,14 +185,14 @@ def test_a_band_is_wide_enough_for_all_numbers_at_once():
 def test_one_set_of_costs_claims_nothing():
     far = shoal.StateSpace(distance()).axes[0].centres
     fit = made([far], STEPS, distance())
-    sentence, behind = choices_in_words(fit)
+    sentence, behind = fit.headline()
     assert "do not tell" in sentence and behind[0].startswith("At the most probable costs")
     assert not any(s.supported for s in statements(fit))
 
 
 def test_a_neighbour_to_the_left_of_an_animal_heading_north_is_drawn_to_the_left():
     places = np.array([[[0.0, 0.0], [-1.0, 0.0]], [[0.0, 1.0], [-1.0, 1.0]]])
-    scene = shoal.Scene.of(shoal.Tracks.from_arrays(places, fps=1.0))
+    scene = shoal.states.Scene.of(shoal.Tracks.from_arrays(places, fps=1.0))
     assert scene.headings[0, 0] == pytest.approx(90.0)
     bearing = float(shoal.Bearing(bins=8).values(scene)[0, 0])
     assert bearing == pytest.approx(90.0)

@@ -16,10 +16,10 @@ from report_pages import TARGET, fish, herd, learned, local
 from shoal.passive import as_operator
 from shoal.posterior import Fit
 from shoal.posterior.along import marginal
+from shoal.posterior.choice_words import bin_words
 from shoal.posterior.single import costs_under, one_draw
 from shoal.posterior.specification import Unreadable
 from shoal.report.contents import short
-from shoal.report.headline import bin_words, headline
 from shoal.report.packing import packed, script_json, unpacked
 from shoal.report.policies import COVERED, factors_of, policy_of
 from shoal.report.replay import Movement, Stage
@@ -100,7 +100,7 @@ def axes_fit(v, parts, method="nuts", basis=None):
 def test_the_headline_of_one_axis_names_the_cheapest_bin_and_how_sure_it_is():
     rng = np.random.default_rng(1)
     v = np.abs(np.arange(12) - 6)[None] + rng.normal(0, 0.1, (400, 12))
-    sentence, behind = headline(axes_fit(v, [shoal.Circular("local_misalignment", 12)]))
+    sentence, behind = axes_fit(v, [shoal.Circular("local_misalignment", 12)]).headline()
     assert sentence.startswith("These animals steer towards a local misalignment of 0°")
     assert "probability > 0.99" in sentence
     low, high = np.quantile(
@@ -114,32 +114,34 @@ def test_the_headline_says_when_it_cannot_tell():
     rng = np.random.default_rng(2)
     axes = [shoal.Circular("local_misalignment", 6), shoal.Circular("target_misalignment", 6)]
     unsure = rng.normal(0, 1, (400, 6, 6))
-    assert headline(axes_fit(unsure, axes))[0] in (
+    assert axes_fit(unsure, axes).headline()[0] in (
         "These tracks do not tell what these animals prefer.",
         "These tracks show no preference: costs cannot be told from none.",
     )
     wave = 3 * np.cos(np.arange(6) * np.pi / 3)
     even = wave[None, :, None] + wave[None, None] + 0.3 * unsure
-    assert "cannot be told: the probability is" in headline(axes_fit(even, axes))[0]
+    assert "cannot be told: the probability is" in axes_fit(even, axes).headline()[0]
     both = wave[None, :, None] * wave[None, None] / 3 + 0.1 * unsure
-    assert headline(axes_fit(both, axes))[0] == (
+    assert axes_fit(both, axes).headline()[0] == (
         "What these animals prefer depends on alignment with their neighbours together with "
         "heading for the target; no axis by itself matters clearly."
     )
     sure = 3 * np.cos(np.arange(6) * np.pi / 3)[None, :, None] + 0.1 * unsure
-    said, _ = headline(axes_fit(sure, axes))
+    said, _ = axes_fit(sure, axes).headline()
     assert said == (
         "These animals value alignment with their neighbours over heading for the target "
         "(probability > 0.99)."
     )
-    one = headline(axes_fit(sure[:1], axes, method="map"))[0]
+    one = axes_fit(sure[:1], axes, method="map").headline()[0]
     assert one.startswith("At the most probable costs") and "probability >" not in one
-    assert "No costs" in headline(axes_fit(sure, axes, basis=shoal.Flat()))[0]
+    assert "No costs" in axes_fit(sure, axes, basis=shoal.basis.Flat()).headline()[0]
 
 
 def test_factors_are_exact_where_axes_move_apart_and_absent_where_they_do_not():
     space = shoal.StateSpace(
-        shoal.Circular("a", 8), shoal.Interval.regular("b", 0, 1, 5), shoal.Folded("c", 6)
+        shoal.Circular("a", 8),
+        shoal.states.Interval.regular("b", 0, 1, 5),
+        shoal.states.Folded("c", 6),
     )
     operator = shoal.RandomWalk((50.0, 0.3, 60.0)).on(space)
     factors = factors_of(operator)
@@ -166,7 +168,7 @@ def test_rows_of_the_policy_are_those_of_eq_pstar():
     found = np.exp(-unpacked(rows["policy"]).astype(float) / rows["per_nat"])
     for n, origin in enumerate(unpacked(rows["origins"])):
         own = slice(ends[n - 1] if n else 0, ends[n])
-        expected = shoal.policy(fit.cost_to_go.values[0, 0], fit.operator)[origin]
+        expected = shoal.lmdp.policy(fit.cost_to_go.values[0, 0], fit.operator)[origin]
         np.testing.assert_allclose(found[own], expected[index[own]], rtol=4e-4)
         assert found[own].sum() > COVERED - 1e-3
         alone = np.exp(-unpacked(rows["passive"])[own].astype(float) / rows["per_nat"])
@@ -179,7 +181,7 @@ def test_another_discount_is_the_same_policy_and_its_state_costs_are_right(fit):
     for draw in (0, 57):
         own = fit.cost_to_go.values.reshape(len(v), *fit.model.space.shape)[draw]
         np.testing.assert_allclose(
-            shoal.policy(v[draw], operator, 0.6), shoal.policy(own, operator), atol=1e-12
+            shoal.lmdp.policy(v[draw], operator, 0.6), shoal.lmdp.policy(own, operator), atol=1e-12
         )
         expected = shoal.state_cost(v[draw], operator, discount=0.6)
         np.testing.assert_allclose(np.ptp(r[draw] - np.asarray(expected)), 0.0, atol=1e-9)
@@ -222,7 +224,7 @@ def test_an_absorbing_state_does_not_take_its_neighbours_along():
 @pytest.mark.parametrize("lag", [1, 3])
 def test_replayed_states_are_those_that_were_counted(lag):
     tracks = herd(3, 6, 91, "fish")
-    space = shoal.StateSpace(local(), shoal.TurningAngle(bins=8))
+    space = shoal.StateSpace(local(), shoal.states.TurningAngle(bins=8))
     counts = shoal.count_transitions(tracks, space, lag=lag, heading_frames=2)
     fit = shoal.Model(space, shoal.RandomWalk(60.0)).fit(counts, method="map", progress=False)
     stage = Stage.of(fit, tracks, Movement(heading_frames=2))
@@ -242,5 +244,5 @@ def test_dynamics_that_a_file_could_not_hold_have_a_page_all_the_same(fit, tmp_p
 
 
 def test_pixels_are_not_rounded_to_powers_of_ten():
-    axis = shoal.Interval("d", (1000.0, 1234.0, 2468.0), unit="px")
+    axis = shoal.states.Interval("d", (1000.0, 1234.0, 2468.0), unit="px")
     assert [bin_words(axis, n) for n in (0, 1)] == ["1000 to 1234 px", "1234 to 2468 px"]

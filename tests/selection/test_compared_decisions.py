@@ -16,7 +16,7 @@ from shoal.selection.zones import GAP, most_likely, passive_weights, zone_terms
 SPREAD = 8.0
 SPACE = shoal.StateSpace(shoal.LocalMisalignment(bins=24, include_self=False))
 FINER = shoal.StateSpace(shoal.LocalMisalignment(bins=30, include_self=False))
-ALIGNED = shoal.Terms(shoal.Term("local_misalignment", "cos"))
+ALIGNED = shoal.basis.Terms(shoal.basis.Term("local_misalignment", "cos"))
 QUICK = ("passive moves", "alignment (Vicsek)")
 
 
@@ -130,7 +130,7 @@ def test_animals_that_align_are_said_to_and_others_are_not(tracks, decided, few_
     assert "Its costs pay for themselves" in found.sentence()
     assert "bits per decision" in found.sentence()
     assert found.best.score.counts.size == 6, "groups are held out, and groups are blocks"
-    row = found.table()[1]
+    row = found.rows()[1]
     assert row["gain over passive moves"] == f"{gain:.3f} ± {error:.3f}"
 
     nothing = [group(0.0, seed) for seed in range(20, 26)]
@@ -245,4 +245,4 @@ def test_zones_are_three_terms_each_within_its_own_distances():
         assert np.abs(columns[:, place, :, term]).max() > 0.5
     assert len(zone_terms(0.0, 2.0).terms) == 2
     with pytest.raises(shoal.InputError, match="there is no axis 'speed'"):
-        shoal.Terms(shoal.Term("speed")).on(space)
+        shoal.basis.Terms(shoal.basis.Term("speed")).on(space)

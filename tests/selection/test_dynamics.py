@@ -54,7 +54,7 @@ def test_the_dynamics_that_moved_the_animals_are_chosen(monkeypatch):
 def test_few_transitions_choose_nothing():
     space = turning_space()
     chosen = choose_passive(shoal.count_transitions([[0, 9, 18] * 10], space), silent)
-    assert chosen.passive == shoal.RandomWalk((shoal.Unknown(20.0, 4.0),) * 2)
+    assert chosen.passive == shoal.RandomWalk((shoal.passive.Unknown(20.0, 4.0),) * 2)
     assert chosen.sentence == "a walk of learned sd: 29 transitions are too few to hold some out"
     assert chosen.scores == {}
 
@@ -89,7 +89,7 @@ def test_whole_groups_are_held_out_where_there_are_three():
         steps = np.cumsum(rng.normal(size=(20, 2, 2)), axis=0)
         return shoal.Tracks.from_arrays(steps, fps=10.0, group=f"g{number}")
 
-    space = shoal.StateSpace(shoal.TurningAngle(bins=4))
+    space = shoal.StateSpace(shoal.states.TurningAngle(bins=4))
     for number, split in ((1, "time:0.67"), (2, "time:0.67"), (3, "group:0.67")):
         together = shoal.Collection([tracks(n) for n in range(number)])
         assert split_of(shoal.count_transitions(together, space)) == split
@@ -103,7 +103,7 @@ class Told:
         self.gains = gains
 
     def __call__(self, space, passive, basis):
-        costs = not isinstance(basis, shoal.Flat)
+        costs = not isinstance(basis, shoal.basis.Flat)
 
         class Fitted:
             def fit(inner, seen, method, progress):  # noqa: N805

@@ -25,7 +25,7 @@ EVEN = np.full((5, 5), 0.2)
 V = np.array([0.0, 0.7, 1.4, 0.2, 1.0])
 CHAINS = {
     "uniform": EVEN,
-    "uniform + costs (maximum entropy)": shoal.policy(V, EVEN),
+    "uniform + costs (maximum entropy)": shoal.lmdp.policy(V, EVEN),
     "Markov chain, smoothed": 0.5 * np.roll(np.eye(5), 1, axis=1) + 0.1,
 }
 """What each baseline is right about."""
@@ -262,11 +262,11 @@ def test_every_baseline_is_in_the_ladder_with_the_same_dynamics_below_it(space):
     assert not couples(space), "nobody said what a turn does to these axes"
     counts = Transitions.from_pairs([0], [1], space)
     for one in found.values():
-        assert isinstance(one.make(counts).basis, shoal.Flat) is not one.costs
+        assert isinstance(one.make(counts).basis, shoal.basis.Flat) is not one.costs
 
 
 def test_turns_are_in_the_ladder_where_a_turn_is_known_to_move_angles():
-    space = shoal.StateSpace(shoal.LocalMisalignment(bins=8), shoal.Speed((0, 1, 2)))
+    space = shoal.StateSpace(shoal.LocalMisalignment(bins=8), shoal.states.Speed((0, 1, 2)))
     names = [one.name for one in ladder(space)]
     assert names[-2:] == ["turn-coupled", "turn-coupled + smooth costs"]
     assert couples(space)
@@ -370,7 +370,7 @@ def test_costs_are_set_against_the_same_dynamics_without_them():
 
 
 def test_a_table_has_a_row_for_each_model_and_one_is_best():
-    rows = shown(0.5, 1.0).table()
+    rows = shown(0.5, 1.0).rows()
     assert [row["model"] for row in rows] == ["walk", "walk + costs"]
     assert [row["difference to the best"] for row in rows] == ["−0.500 ± 0.058", "best"]
     assert rows[0]["held out (bits)"] == "−2.000 ± 0.041"
@@ -443,7 +443,7 @@ def test_the_simplest_that_is_not_clearly_worse_is_named():
         else "It is itself the simplest that is not clearly worse."
     )
     assert named in words
-    assert [row["can be the best"] for row in found.table()] == ["yes", "yes", "no"]
+    assert [row["can be the best"] for row in found.rows()] == ["yes", "yes", "no"]
 
 
 DOUBTS = {
@@ -461,7 +461,7 @@ def test_fits_that_fail_are_marked_in_the_table_the_sentence_and_the_figure(word
     good = entry("walk", STEADY, costs=False, dynamics="walk")
     bad = replace(entry("walk + costs", STEADY + 5, dynamics="walk"), **DOUBTS[words])
     found = comparison(good, bad)
-    assert [row["warning"] for row in found.table()] == ["", words]
+    assert [row["warning"] for row in found.rows()] == ["", words]
     said = found.sentence()
     assert "This verdict is not safe: one of the two fits cannot be trusted" in said
     assert f"walk + costs ({words}); run again with" in said
@@ -471,7 +471,7 @@ def test_fits_that_fail_are_marked_in_the_table_the_sentence_and_the_figure(word
     assert sorted(labels) == ["walk", f"walk + costs\n({words}: not safe)"]
     worse = replace(bad, score=replace(bad.score, sums=STEADY - 50))
     assert "Warning: one of the two fits" in comparison(good, worse).sentence()
-    assert "warning" not in comparison(good).table()[0]
+    assert "warning" not in comparison(good).rows()[0]
 
 
 def test_fits_that_are_fine_are_not_marked():
@@ -499,7 +499,7 @@ def test_two_models_of_one_name_are_refused(costly):
 
 
 def test_a_model_of_the_users_without_costs_is_one_without_costs(costly):
-    flat = shoal.Model(FIVE, shoal.Uniform(), shoal.Flat())
+    flat = shoal.Model(FIVE, shoal.Uniform(), shoal.basis.Flat())
     assert not shoal.compare(costly, {"flat": flat}, split="time:0.5", method="map")["flat"].costs
 
 
@@ -509,5 +509,5 @@ def test_what_was_not_counted_is_refused_in_words():
 
 
 def test_models_without_costs_are_fitted_by_laplace_without_warnings(costly):
-    fit = shoal.Model(FIVE, shoal.Uniform(), shoal.Flat()).fit(costly, "laplace", draws=50)
+    fit = shoal.Model(FIVE, shoal.Uniform(), shoal.basis.Flat()).fit(costly, "laplace", draws=50)
     assert fit.score(costly).bits == pytest.approx(-np.log2(5))

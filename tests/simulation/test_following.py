@@ -39,9 +39,9 @@ SPACES = {
         shoal.Bearing("centroid", bins=6),
         shoal.TargetMisalignment(TARGET, bins=6),
     ),
-    "the turn itself": (shoal.TurningAngle(bins=8), shoal.LocalMisalignment(bins=8)),
-    "the turn itself, last": (shoal.Bearing(bins=6), shoal.TurningAngle(bins=12)),
-    "speed": (shoal.Speed((0.0, 1.0, 2.0, 5.0)), shoal.LocalMisalignment(bins=8)),
+    "the turn itself": (shoal.states.TurningAngle(bins=8), shoal.LocalMisalignment(bins=8)),
+    "the turn itself, last": (shoal.Bearing(bins=6), shoal.states.TurningAngle(bins=12)),
+    "speed": (shoal.states.Speed((0.0, 1.0, 2.0, 5.0)), shoal.LocalMisalignment(bins=8)),
 }
 PASSIVES = {
     "uniform": lambda space: shoal.Uniform().on(space),
@@ -82,7 +82,7 @@ def view_of(seed, animals=5):
 
 def unfolded(space):
     """The whole circles behind absolute angles."""
-    axes = (axis.circle if isinstance(axis, shoal.Folded) else axis for axis in space.axes)
+    axes = (axis.circle if isinstance(axis, shoal.states.Folded) else axis for axis in space.axes)
     return shoal.StateSpace(*axes)
 
 
@@ -94,14 +94,14 @@ def loop_weights(space, dense, v, discount, view, turn, animal):
     scene = Scene(np.asarray(view.positions)[None], np.asarray(view.headings)[None], FPS)
     now, then = [], []
     for part in space.parts:
-        if isinstance(part, shoal.Speed):
+        if isinstance(part, shoal.states.Speed):
             value = after = float(view.lengths[animal]) * FPS
-        elif isinstance(part, shoal.TurningAngle):
+        elif isinstance(part, shoal.states.TurningAngle):
             value, after = float(view.turned[animal]), turn
         else:
             value = float(part.values(scene)[0, animal])
             after = value - turn if part.axis.unit == "°" else value
-        if isinstance(part.axis, shoal.Interval):
+        if isinstance(part.axis, shoal.states.Interval):
             value = after = min(max(value, part.axis.edges[0]), part.axis.edges[-1])
         now.append(value)
         then.append(after)
@@ -163,7 +163,7 @@ def test_decided_transitions_follow_the_policy():
     v = rng.normal(size=12)
     following = FollowPolicy.of(space, passive, -v[None], np.zeros(1, int))
     chosen = decisions(following, view_of(2), count)
-    expected = shoal.policy(v, passive)
+    expected = shoal.lmdp.policy(v, passive)
     for animal in range(5):
         origin = int(chosen.origin[0, animal])
         counts = np.bincount(np.asarray(chosen.destination[:, animal]), minlength=12)
@@ -236,8 +236,8 @@ def test_groups_live_by_their_own_draws():
 @given(st.integers(0, 10**6))
 def test_features_say_the_same_inside_a_program(seed):
     rng = np.random.default_rng(seed)
-    box = shoal.Periodic(-1.0, -1.5, 1.0, 1.5)
-    walls = shoal.Rectangle(-9, -9, 9, 9)
+    box = shoal.tracks.Periodic(-1.0, -1.5, 1.0, 1.5)
+    walls = shoal.tracks.Rectangle(-9, -9, 9, 9)
     features = [
         shoal.LocalMisalignment(),
         shoal.LocalMisalignment(radius=0.8, include_self=False),
@@ -248,12 +248,12 @@ def test_features_say_the_same_inside_a_program(seed):
         shoal.Bearing("centroid"),
         shoal.Distance((0, 1)),
         shoal.Distance((0, 1), "centroid"),
-        shoal.TargetDistance("dog", (0, 1)),
-        shoal.TargetDistance("1", (0, 1)),
-        shoal.NeighboursWithin(0.7),
+        shoal.states.TargetDistance("dog", (0, 1)),
+        shoal.states.TargetDistance("1", (0, 1)),
+        shoal.states.NeighboursWithin(0.7),
     ]
     for arena in (None, box, walls):
-        mine = [*features, shoal.WallDistance((0, 1))] if arena is walls else features
+        mine = [*features, shoal.states.WallDistance((0, 1))] if arena is walls else features
         places = rng.normal(size=(4, 5, 2))
         places[rng.random((4, 5)) < 0.2] = np.nan
         angles = np.where(np.isnan(places[..., 0]), np.nan, rng.uniform(-180, 180, (4, 5)))

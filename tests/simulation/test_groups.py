@@ -42,8 +42,8 @@ def lived(**options):
 
 
 def test_vicsek_without_noise_is_the_equation():
-    box = shoal.Periodic(0, 0, 1, 1)
-    model = shoal.Vicsek(radius=0.25, noise=0.0)
+    box = shoal.tracks.Periodic(0, 0, 1, 1)
+    model = shoal.simulation.Vicsek(radius=0.25, noise=0.0)
     flock = shoal.simulate(model, start=shoal.Release(12), steps=6, speed=0.07, arena=box, seed=4)
     x, theta = flock.positions, flock.data["heading"].values
     for t in range(6):
@@ -67,7 +67,7 @@ def test_vicsek_without_noise_is_the_equation():
 
 def test_the_noise_of_vicsek_is_normal_of_its_sd():
     alone = shoal.simulate(
-        shoal.Vicsek(radius=1e-9, noise=12.0),
+        shoal.simulation.Vicsek(radius=1e-9, noise=12.0),
         start=shoal.Release(100, place=(0, 0), spread=10),
         steps=100,
         speed=1.0,
@@ -104,7 +104,7 @@ def loop_couzin(model, x, theta, i):
 @settings(max_examples=25)
 def test_couzins_zones_agree_with_a_plain_loop(seed):
     rng = np.random.default_rng(seed)
-    model = shoal.Couzin(repulsion=0.4, orientation=1.0, attraction=2.5, vision=250)
+    model = shoal.simulation.Couzin(repulsion=0.4, orientation=1.0, attraction=2.5, vision=250)
     x, theta = rng.normal(size=(8, 2)), rng.uniform(-180, 180, 8)
     names = tuple(map(str, range(8)))
     nothing = jnp.zeros(8)
@@ -119,7 +119,7 @@ def test_couzins_zones_agree_with_a_plain_loop(seed):
 
 def test_couzins_animals_stay_together_and_keep_their_distance():
     herd = shoal.simulate(
-        shoal.Couzin(vision=360, attraction=50),
+        shoal.simulation.Couzin(vision=360, attraction=50),
         start=shoal.Release(20, place=(0, 0), spread=3),
         steps=300,
         speed=0.5,
@@ -202,7 +202,7 @@ def test_a_group_is_the_same_in_any_company():
         shoal.Tracks(moving(*size).data.assign_attrs(group=f"g{size[0]}"))
         for size in ((1, 12, 3), (2, 20, 5), (3, 15, 4))
     ]
-    for policy, options in ((TRUTH, {"space": SPACE}), (shoal.Vicsek(noise=20.0), {})):
+    for policy, options in ((TRUTH, {"space": SPACE}), (shoal.simulation.Vicsek(noise=20.0), {})):
         together = shoal.simulate(policy, start=groups, seed=6, **options)
         assert [part.positions.shape[:2] for part in together] == [(12, 3), (20, 5), (15, 4)]
         for number, group in enumerate(groups):
@@ -233,7 +233,7 @@ def bounced(position, step, low, high):
 @settings(max_examples=50)
 def test_a_mirror_throws_back_as_often_as_it_is_met(seed):
     rng = np.random.default_rng(seed)
-    arena = shoal.Rectangle(-1.0, 0.0, 2.0, 1.0)
+    arena = shoal.tracks.Rectangle(-1.0, 0.0, 2.0, 1.0)
     start = rng.uniform((-1, 0), (2, 1), (6, 2))
     angle = rng.uniform(-np.pi, np.pi, 6)
     ways = np.stack([np.cos(angle), np.sin(angle)], axis=1)
@@ -247,7 +247,7 @@ def test_a_mirror_throws_back_as_often_as_it_is_met(seed):
 
 
 def test_sliding_goes_along_the_wall_and_back_out_of_a_corner():
-    arena = shoal.Rectangle(0, 0, 1, 1)
+    arena = shoal.tracks.Rectangle(0, 0, 1, 1)
     ways = np.array([[0.6, 0.8], [1.0, 0.0], [0.6, 0.8], [0.6, 0.8]])
     length = np.array([0.5, 0.8, 0.5, 0.1])
     start = np.array([[0.9, 0.1], [0.5, 0.5], [0.9, 0.7], [0.5, 0.5]])
@@ -257,7 +257,7 @@ def test_sliding_goes_along_the_wall_and_back_out_of_a_corner():
 
 
 def test_who_rests_at_a_wall_keeps_its_heading():
-    arena = shoal.Rectangle(0, 0, 1, 1)
+    arena = shoal.tracks.Rectangle(0, 0, 1, 1)
     start = jnp.array([[1.0, 0.5], [0.0, 0.5], [0.5, 1.0], [1.0, 1.0]])
     ways = jnp.array([[-1.0, 0.0], [1.0, 0.0], [0.0, -1.0], [0.6, 0.8]])
     place, way = moved(arena, "reflect", start, jnp.zeros(4), ways)
@@ -283,7 +283,7 @@ def loop_circle(centre, radius, place, way, left):
 @settings(max_examples=50)
 def test_a_round_mirror_throws_back_at_the_point_that_is_hit(seed):
     rng = np.random.default_rng(seed)
-    arena = shoal.Circle(1.0, -0.5, 2.0)
+    arena = shoal.tracks.Circle(1.0, -0.5, 2.0)
     centre = np.array([1.0, -0.5])
     angle, out = rng.uniform(-np.pi, np.pi, (2, 6)), 1.9 * np.sqrt(rng.random(6))
     start = centre + out[:, None] * np.stack([np.cos(angle[0]), np.sin(angle[0])], axis=1)
@@ -297,7 +297,7 @@ def test_a_round_mirror_throws_back_at_the_point_that_is_hit(seed):
 
 
 def test_along_a_round_wall_one_slides():
-    arena = shoal.Circle(1.0, 0.0, 2.0)
+    arena = shoal.tracks.Circle(1.0, 0.0, 2.0)
     ways = np.array([[1.0, 0.0], [np.sqrt(0.5), np.sqrt(0.5)], [0.0, 1.0]])
     start = np.array([[2.5, 0.0], [3.0 - np.sqrt(0.5), -np.sqrt(0.5)], [1.0, 0.0]])
     length = np.array([1.0, 1.2, 0.5])
@@ -310,7 +310,9 @@ def test_along_a_round_wall_one_slides():
 
 
 @pytest.mark.parametrize("walls", ["reflect", "slide"])
-@pytest.mark.parametrize("arena", [shoal.Rectangle(0, 0, 1, 1), shoal.Circle(0.6, 0.4, 0.5)])
+@pytest.mark.parametrize(
+    "arena", [shoal.tracks.Rectangle(0, 0, 1, 1), shoal.tracks.Circle(0.6, 0.4, 0.5)]
+)
 def test_nobody_leaves_the_arena(arena, walls):
     herd = lived(arena=arena, walls=walls, speed=0.11, steps=150)
     assert (
@@ -321,10 +323,10 @@ def test_nobody_leaves_the_arena(arena, walls):
 
 
 def test_in_a_periodic_box_paths_stay_whole_and_neighbours_are_those_across_the_edge():
-    box = shoal.Periodic(0, 0, 1, 1)
+    box = shoal.tracks.Periodic(0, 0, 1, 1)
     herd = shoal.simulate(
-        shoal.Vicsek(radius=0.2, noise=5.0), start=shoal.Release(30), steps=60, speed=0.05,
-        arena=box, seed=2,
+        shoal.simulation.Vicsek(radius=0.2, noise=5.0), start=shoal.Release(30), steps=60,
+        speed=0.05, arena=box, seed=2,
     )  # fmt: skip
     steps = np.diff(herd.positions, axis=0)
     np.testing.assert_allclose(np.hypot(steps[..., 0], steps[..., 1]), 0.05)
@@ -335,10 +337,12 @@ def test_in_a_periodic_box_paths_stay_whole_and_neighbours_are_those_across_the_
         shoal.LocalMisalignment(radius=0.2),
         shoal.Distance((0, 1)),
         shoal.Bearing("centroid"),
-        shoal.NeighboursWithin(0.2),
+        shoal.states.NeighboursWithin(0.2),
         shoal.TargetMisalignment((0.9, 0.9)),
     ):
-        one, other = (feature.values(shoal.Scene.of(tracks))[:-1] for tracks in (herd, inside))
+        one, other = (
+            feature.values(shoal.states.Scene.of(tracks))[:-1] for tracks in (herd, inside)
+        )
         np.testing.assert_allclose(one, other, atol=1e-6, equal_nan=True)
 
 
@@ -347,7 +351,9 @@ def test_in_a_periodic_box_paths_stay_whole_and_neighbours_are_those_across_the_
 
 @pytest.mark.parametrize("stop", ["one", "all"])
 def test_a_group_ends_when_it_is_there_and_not_before(stop):
-    ends = lived(stop=stop, reach=0.1, steps=400, replicates=6, arena=shoal.Rectangle(0, 0, 1, 1))
+    ends = lived(
+        stop=stop, reach=0.1, steps=400, replicates=6, arena=shoal.tracks.Rectangle(0, 0, 1, 1)
+    )
     for herd in ends:
         away = np.hypot(*np.moveaxis(herd.positions - np.asarray(TARGET), -1, 0))
         there = (away <= 0.1).any(axis=1) if stop == "one" else (away <= 0.1).all(axis=1)
@@ -411,16 +417,21 @@ def test_a_gamma_law_is_found_again_with_its_rests():
 
 def test_the_arena_that_is_chosen_is_that_of_speeds_and_starts_too():
     """Wrapped places in a box that the file does not know of."""
-    box = shoal.Periodic(0, 0, 1, 1)
+    box = shoal.tracks.Periodic(0, 0, 1, 1)
     flock = shoal.simulate(
-        shoal.Vicsek(noise=5.0), start=shoal.Release(5), steps=60, speed=0.03, arena=box, seed=1
+        shoal.simulation.Vicsek(noise=5.0),
+        start=shoal.Release(5),
+        steps=60,
+        speed=0.03,
+        arena=box,
+        seed=1,
     )
     bare = shoal.Tracks.from_arrays(box.wrapped(flock.positions))
-    herd = shoal.simulate(shoal.Vicsek(), start=bare, arena=box, seed=2)
+    herd = shoal.simulate(shoal.simulation.Vicsek(), start=bare, arena=box, seed=2)
     steps = np.diff(herd.positions, axis=0)
     np.testing.assert_allclose(np.hypot(steps[..., 0], steps[..., 1]), 0.03, atol=1e-9)
     assert herd.arena == box
-    free = shoal.simulate(shoal.Vicsek(), start=flock, arena="unbounded", seed=2)
+    free = shoal.simulate(shoal.simulation.Vicsek(), start=flock, arena="unbounded", seed=2)
     assert free.arena is None
 
 
@@ -495,12 +506,12 @@ def test_a_function_of_the_users_own_can_be_simulated_from_once_its_turn_is_know
         return (0.0 - scene.headings + 180) % 360 - 180
 
     axis = shoal.Circular("east", bins=36)
-    space = shoal.StateSpace(shoal.Custom(axis, east, turn=-1))
+    space = shoal.StateSpace(shoal.states.Custom(axis, east, turn=-1))
     v = 40 * (1 - np.cos(np.deg2rad(axis.centres)))
     options = {"passive": shoal.Uniform(), "start": RELEASE, "steps": 5, "speed": 1.0, "seed": 1}
     herd = shoal.simulate(v, space=space, **options)
     assert np.abs(herd.headings()[2:-1]).max() < 40
-    unknown = shoal.StateSpace(shoal.Custom(axis, east))
+    unknown = shoal.StateSpace(shoal.states.Custom(axis, east))
     with pytest.raises(shoal.InputError, match=r"simulated from 'east'.* turn=-1"):
         shoal.simulate(v, space=unknown, **options)
     fit = shoal.Model(space, shoal.Uniform()).fit(
@@ -521,11 +532,11 @@ def test_a_users_function_knows_the_group_and_its_slips_are_told(tmp_path):
         return scene.headings
 
     axis = shoal.Circular("east", bins=8)
-    space = shoal.StateSpace(shoal.Custom(axis, where, turn=-1))
+    space = shoal.StateSpace(shoal.states.Custom(axis, where, turn=-1))
     groups = [shoal.Tracks(moving(n, 6, 2 + n).data.assign_attrs(group=f"g{n}")) for n in (1, 2)]
     shoal.simulate(np.zeros(8), space=space, passive=shoal.Uniform(), start=groups, steps=2)
     assert seen == {("g1", ("0", "1", "2")), ("g2", ("0", "1", "2", "3"))}
-    broken = shoal.StateSpace(shoal.Custom(axis, lambda scene: {}[scene.group], turn=-1))
+    broken = shoal.StateSpace(shoal.states.Custom(axis, lambda scene: {}[scene.group], turn=-1))
     with pytest.raises(shoal.InputError, match="'east' failed on one frame of group 'g1'"):
         shoal.simulate(np.zeros(8), space=broken, passive=shoal.Uniform(), start=groups, steps=2)
 
@@ -550,7 +561,7 @@ def test_groups_that_live_by_draws_differ_as_the_posterior_does():
     chosen = np.concatenate([outcome.destination[0] for outcome in outcomes])
     origin = outcomes[0].origin[0]
     passive = shoal.RandomWalk(60.0).on(space)
-    rows = np.mean([shoal.policy(v, passive)[origin] for v in costs], axis=0)
+    rows = np.mean([shoal.lmdp.policy(v, passive)[origin] for v in costs], axis=0)
     for animal in range(4):
         counts = np.bincount(chosen[animal::4], minlength=8) / 300
         assert np.abs(counts - rows[animal]).max() < 4.5 * 0.5 / math.sqrt(300)
@@ -574,11 +585,11 @@ BAD = {
     "no reach": (lambda: lived(stop="one"), "give reach"),
     "bad reach": (lambda: lived(stop="one", reach=0.0), "reach of a target is positive"),
     "start outside": (
-        lambda: lived(start=moving(), arena=shoal.Rectangle(0, 0, 0.1, 0.1)),
+        lambda: lived(start=moving(), arena=shoal.tracks.Rectangle(0, 0, 0.1, 0.1)),
         "outside the arena",
     ),
     "release outside": (
-        lambda: lived(arena=shoal.Rectangle(0, 0, 0.1, 0.1)),
+        lambda: lived(arena=shoal.tracks.Rectangle(0, 0, 0.1, 0.1)),
         "lies outside the arena",
     ),
     "spread over a plane": (lambda: lived(start=shoal.Release(3)), "unbounded plane"),
@@ -601,7 +612,9 @@ BAD = {
     "no walls": (
         lambda: shoal.simulate(
             np.zeros(8), passive=shoal.Uniform(), start=RELEASE, steps=2, speed=1, seed=1,
-            space=shoal.StateSpace(shoal.LocalMisalignment(bins=4), shoal.WallDistance((0, 1, 2))),
+            space=shoal.StateSpace(
+                shoal.LocalMisalignment(bins=4), shoal.states.WallDistance((0, 1, 2))
+            ),
         ),
         "pass arena=",
     ),
@@ -647,14 +660,14 @@ BAD = {
         ),
         "3465 turns in common",
     ),
-    "vicsek's noise": (lambda: shoal.Vicsek(noise=-1), "noise of headings"),
-    "couzin's zones": (lambda: shoal.Couzin(repulsion=5), "one around the other"),
-    "couzin's eyes": (lambda: shoal.Couzin(vision=400), "field of view"),
+    "vicsek's noise": (lambda: shoal.simulation.Vicsek(noise=-1), "noise of headings"),
+    "couzin's zones": (lambda: shoal.simulation.Couzin(repulsion=5), "one around the other"),
+    "couzin's eyes": (lambda: shoal.simulation.Couzin(vision=400), "field of view"),
     "speed over several frames": (
         lambda: shoal.simulate(
             np.zeros(8), passive=shoal.Uniform(), start=RELEASE, steps=2, speed=1,
             space=shoal.StateSpace(
-                shoal.LocalMisalignment(bins=4), shoal.Speed((0, 1, 2), frames=3)
+                shoal.LocalMisalignment(bins=4), shoal.states.Speed((0, 1, 2), frames=3)
             ),
         ),
         "Speed\\(edges, frames=1\\)",
@@ -663,7 +676,7 @@ BAD = {
     "the same label twice": (lambda: lived(start=[moving(1), moving(2)]), "different labels"),
     "a large seed": (lambda: lived(seed=2**64), r"less than 2\^63"),
     "a turn of a half": (
-        lambda: shoal.Custom(shoal.Circular("a"), len, turn=0.5),
+        lambda: shoal.states.Custom(shoal.Circular("a"), len, turn=0.5),
         "a turn adds",
     ),
 }  # fmt: skip
@@ -676,14 +689,24 @@ def test_slips_get_a_sentence(make, words):
 
 
 def test_a_radius_beyond_half_the_box_is_warned_about():
-    box = shoal.Periodic(0, 0, 1, 1)
+    box = shoal.tracks.Periodic(0, 0, 1, 1)
     with pytest.warns(UserWarning, match="more than half of the periodic box"):
         shoal.simulate(
-            shoal.Vicsek(radius=0.6), start=shoal.Release(5), steps=2, speed=0.1, arena=box, seed=1
+            shoal.simulation.Vicsek(radius=0.6),
+            start=shoal.Release(5),
+            steps=2,
+            speed=0.1,
+            arena=box,
+            seed=1,
         )
     with pytest.warns(UserWarning, match="cross half of the periodic box"):
         shoal.simulate(
-            shoal.Vicsek(radius=0.1), start=shoal.Release(5), steps=2, speed=0.9, arena=box, seed=1
+            shoal.simulation.Vicsek(radius=0.1),
+            start=shoal.Release(5),
+            steps=2,
+            speed=0.9,
+            arena=box,
+            seed=1,
         )
 
 
@@ -694,7 +717,7 @@ def test_the_papers_algorithm_moves_turns_and_counts():
     axis = shoal.Circular("local_misalignment", 36)
     costs = np.select([axis.centres == 0, abs(axis.centres) <= 15], [0.0, 2.5], 5.0)
     solution = shoal.solve(shoal.TurningMixture().on(shoal.StateSpace(axis)), costs)
-    flock = shoal.simulate_spp(solution, agents=50, steps=40, seed=2)
+    flock = shoal.paper.simulate_spp(solution, agents=50, steps=40, seed=2)
     assert flock.tracks.positions.shape == (41, 50, 2)
     assert flock.decided.total == 50 * 40 == flock.observed.total
     turns = np.diff(flock.tracks.data["heading"].values, axis=0)

@@ -184,7 +184,7 @@ def test_states_along_lines_are_the_same_with_and_without_a_table(parts):
     scene = view_of(4).scene()
     values = [jnp.asarray(part.values(scene)[0]) for part in space.parts]
     values = [
-        jnp.clip(value, 0.0, 1.0) if isinstance(axis, shoal.Interval) else value
+        jnp.clip(value, 0.0, 1.0) if isinstance(axis, shoal.states.Interval) else value
         for value, axis in zip(values, space.axes, strict=True)
     ]
     found = lines.located(values, jnp.full(5, 0.2))
@@ -228,7 +228,7 @@ def school():
 @pytest.mark.slow
 def test_preferences_align_a_group_that_turns_by_little(school):
     tracks, _ = school
-    assert float(shoal.group_measures(tracks)["polarisation"][-50:].mean()) > 0.6
+    assert float(shoal.measures.group_measures(tracks)["polarisation"][-50:].mean()) > 0.6
 
 
 @pytest.mark.slow
@@ -280,7 +280,7 @@ def test_a_predictive_check_of_decisions_finds_the_turns_of_such_animals(school)
 def test_known_numbers_serve_all_draws():
     space = shoal.StateSpace(shoal.LocalMisalignment(bins=12))
     tracks = shoal.simulate(
-        shoal.Vicsek(noise=20), start=shoal.Release(5, place=(0, 0), spread=1.0), steps=40,
+        shoal.simulation.Vicsek(noise=20), start=shoal.Release(5, (0, 0), spread=1.0), steps=40,
         speed=0.1, seed=1,
     )  # fmt: skip
     counts = shoal.count_transitions(tracks, space)

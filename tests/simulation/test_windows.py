@@ -76,8 +76,8 @@ def test_the_hull_holds_every_place_and_leaves_known_walls_alone():
     box = hull(tracks)
     assert box.holds(places).all() and box.distance(places).min() == 0.0
     assert Surroundings(arena="hull").around(tracks).arena == box
-    walled = tracks.with_arena(shoal.Circle(0, 0, 99))
-    assert Surroundings(arena="hull").around(walled).arena == shoal.Circle(0, 0, 99)
+    walled = tracks.with_arena(shoal.tracks.Circle(0, 0, 99))
+    assert Surroundings(arena="hull").around(walled).arena == shoal.tracks.Circle(0, 0, 99)
     assert Surroundings(arena="none").around(walled).arena is None
     line = shoal.Tracks.from_arrays(np.stack([places[..., 0], 0 * places[..., 1]], axis=-1))
     assert hull(line).holds(line.positions).all()

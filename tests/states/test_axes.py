@@ -43,7 +43,7 @@ def test_an_angle_is_never_further_than_half_a_bin_from_its_centre(bins, angle):
 
 
 def test_interval_bins_hold_their_lower_edge_and_the_last_also_its_upper():
-    axis = shoal.Interval("distance", (0.0, 1.0, 3.0))
+    axis = shoal.states.Interval("distance", (0.0, 1.0, 3.0))
     values = np.array([0.0, 0.999, 1.0, 2.9, 3.0, 3.001, -0.001, np.nan, np.inf])
     assert axis.locate(values).tolist() == [0, 0, 1, 1, 1, -1, -1, -1, -1]
 
@@ -59,7 +59,7 @@ def test_numbered_states_are_whole_numbers_in_range():
 )
 def test_edges_that_do_not_increase_are_refused_with_the_edges(edges):
     with pytest.raises(shoal.InputError, match="increasing edges"):
-        shoal.Interval("distance", edges)
+        shoal.states.Interval("distance", edges)
 
 
 @pytest.mark.parametrize("name", ["", "chain", "draw", "a/b", "arrivals", "mean", "quantile"])
@@ -74,28 +74,28 @@ def test_an_axis_without_bins_is_refused():
     with pytest.raises(shoal.InputError, match=r"got 36\.5"):
         shoal.Circular("local", bins=36.5)
     with pytest.raises(shoal.InputError, match="edges of axis 'd' are numbers"):
-        shoal.Interval("d", 5)
+        shoal.states.Interval("d", 5)
 
 
 def test_an_open_end_is_no_wall_and_other_ends_are():
-    assert shoal.Interval("d", (0, 1, 2)).walls == "both"
-    assert shoal.Interval("d", (0, 1, 2), beyond=True).walls == "low"
+    assert shoal.states.Interval("d", (0, 1, 2)).walls == "both"
+    assert shoal.states.Interval("d", (0, 1, 2), beyond=True).walls == "low"
     with pytest.raises(
         shoal.InputError, match="walls of axis 'd' are one of both, low, high, none"
     ):
-        shoal.Interval("d", (0, 1, 2), walls="left")
+        shoal.states.Interval("d", (0, 1, 2), walls="left")
     with pytest.raises(shoal.InputError, match="'d' is open, so there is no wall behind it"):
-        shoal.Interval("d", (0, 1, 2), beyond=True, walls="both")
+        shoal.states.Interval("d", (0, 1, 2), beyond=True, walls="both")
 
 
 @pytest.mark.parametrize(
     "made",
     [
         lambda *edges, **more: shoal.Distance(edges, **more),
-        lambda *edges, **more: shoal.TargetDistance((0, 0), edges, **more),
-        lambda *edges, **more: shoal.WallDistance(edges, **more),
-        lambda *edges, **more: shoal.Speed(edges, **more),
-        lambda *edges, **more: shoal.RelativeSpeed(edges, **more),
+        lambda *edges, **more: shoal.states.TargetDistance((0, 0), edges, **more),
+        lambda *edges, **more: shoal.states.WallDistance(edges, **more),
+        lambda *edges, **more: shoal.states.Speed(edges, **more),
+        lambda *edges, **more: shoal.states.RelativeSpeed(edges, **more),
     ],
 )
 def test_what_is_never_negative_has_a_wall_at_0_and_none_above(made):

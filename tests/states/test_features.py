@@ -155,7 +155,7 @@ def test_distances_and_bearings_agree_with_a_plain_loop(towards, seed, missing):
 @given(SEEDS)
 def test_the_distance_to_a_target_is_that_of_a_ruler(seed):
     positions, angles = scene(seed)
-    found = shoal.TargetDistance((0.5, -1.0), (0, 1, 9)).values(Scene(positions, angles))
+    found = shoal.states.TargetDistance((0.5, -1.0), (0, 1, 9)).values(Scene(positions, angles))
     expected = np.sqrt((positions[..., 0] - 0.5) ** 2 + (positions[..., 1] + 1.0) ** 2)
     assert np.allclose(found, expected, equal_nan=True)
 
@@ -239,16 +239,16 @@ def test_every_feature_survives_the_disk(tmp_path):
     several = (
         shoal.Bearing("centroid", bins=4),
         shoal.Distance((0, 2, 50), unit="cm"),
-        shoal.TargetDistance((0, 5), (0, 9, 99)),
+        shoal.states.TargetDistance((0, 5), (0, 9, 99)),
         shoal.LocalMisalignment(4, nearest=2, absolute=True),
         shoal.TargetMisalignment("3", 4),
         shoal.TargetMisalignment({"": (0, 5), "other": (1, 2)}, 4, name="home"),
-        shoal.Speed((0, 2, 9), unit="cm/s"),
-        shoal.RelativeSpeed((0, 0.5, 1, 2), beyond=True),
-        shoal.TurningAngle(4),
-        shoal.WallDistance((0, 50, 900), shoal.Rectangle(-99, -99, 99, 99)),
-        shoal.WallDistance((0, 50, 900), shoal.Circle(0, 0, 99)),
-        shoal.NeighboursWithin(3.0, most=2),
+        shoal.states.Speed((0, 2, 9), unit="cm/s"),
+        shoal.states.RelativeSpeed((0, 0.5, 1, 2), beyond=True),
+        shoal.states.TurningAngle(4),
+        shoal.states.WallDistance((0, 50, 900), shoal.tracks.Rectangle(-99, -99, 99, 99)),
+        shoal.states.WallDistance((0, 50, 900), shoal.tracks.Circle(0, 0, 99)),
+        shoal.states.NeighboursWithin(3.0, most=2),
     )
     for feature in several:
         space = shoal.StateSpace(feature)
@@ -258,7 +258,9 @@ def test_every_feature_survives_the_disk(tmp_path):
 
 
 def test_a_function_of_the_users_own_is_a_feature(tmp_path):
-    east = shoal.Custom(shoal.Interval("east", (-99, 0, 99), "cm"), lambda s: s.positions[..., 0])
+    east = shoal.states.Custom(
+        shoal.states.Interval("east", (-99, 0, 99), "cm"), lambda s: s.positions[..., 0]
+    )
     counts = shoal.count_transitions(walk(1), shoal.StateSpace(east))
     x = walk(1).positions[..., 0]
     both = np.isfinite(x[:-1]) & np.isfinite(x[1:])
@@ -268,15 +270,15 @@ def test_a_function_of_the_users_own_is_a_feature(tmp_path):
     assert again.model.space.axes == (east.axis,)
     with pytest.raises(shoal.InputError, match="every animal in every frame"):
         shoal.count_transitions(
-            walk(1), shoal.StateSpace(shoal.Custom(east.axis, lambda s: np.zeros(3)))
+            walk(1), shoal.StateSpace(shoal.states.Custom(east.axis, lambda s: np.zeros(3)))
         )
 
 
 @given(SEEDS, st.integers(1, 3))
 def test_speeds_and_turns_agree_with_a_plain_loop(seed, frames):
     positions, angles = scene(seed, frames=8)
-    speed = shoal.Speed((0, 1), frames).values(Scene(positions, angles, fps=5.0))
-    turn = shoal.TurningAngle().values(Scene(positions, angles))
+    speed = shoal.states.Speed((0, 1), frames).values(Scene(positions, angles, fps=5.0))
+    turn = shoal.states.TurningAngle().values(Scene(positions, angles))
     for t, i in np.ndindex(angles.shape):
         span = positions[t : t + frames + 1, i]
         if len(span) == frames + 1 and np.isfinite(span).all():
@@ -294,7 +296,7 @@ def test_speeds_and_turns_agree_with_a_plain_loop(seed, frames):
 @given(SEEDS)
 def test_relative_speeds_agree_with_a_plain_loop(seed):
     tracks = shoal.Tracks.from_arrays(scene(seed)[0])
-    found = shoal.RelativeSpeed((0, 1)).values(Scene.of(tracks))
+    found = shoal.states.RelativeSpeed((0, 1)).values(Scene.of(tracks))
     for t, i in np.ndindex(found.shape):
         steps = {
             j: math.dist(tracks.positions[t - 1, j], tracks.positions[t, j])
@@ -311,14 +313,14 @@ def test_relative_speeds_agree_with_a_plain_loop(seed):
 def test_a_relative_speed_is_large_beside_others_that_rest_and_0_for_one_that_rests():
     places = np.zeros((2, 3, 2))
     places[1, 0] = (3.0, 4.0)
-    found = shoal.RelativeSpeed((0, 1)).values(Scene.of(shoal.Tracks.from_arrays(places)))
+    found = shoal.states.RelativeSpeed((0, 1)).values(Scene.of(shoal.Tracks.from_arrays(places)))
     assert found[1, 0] == pytest.approx(1e6) and found[1, 1:].tolist() == [0.0, 0.0]
 
 
 @given(SEEDS, st.floats(0.2, 3))
 def test_neighbours_within_a_radius_agree_with_a_plain_loop(seed, radius):
     positions, angles = scene(seed)
-    found = shoal.NeighboursWithin(radius, most=2).values(Scene(positions, angles))
+    found = shoal.states.NeighboursWithin(radius, most=2).values(Scene(positions, angles))
     for t, i in np.ndindex(angles.shape):
         if np.isnan(positions[t, i]).any():
             assert np.isnan(found[t, i])
@@ -332,7 +334,7 @@ def test_neighbours_within_a_radius_agree_with_a_plain_loop(seed, radius):
 @given(SEEDS)
 def test_the_distance_to_a_wall_is_that_of_the_nearest_of_many_points_on_it(seed):
     positions, angles = scene(seed, frames=3)
-    box, ring = shoal.Rectangle(-1, -1.5, 2, 1), shoal.Circle(0.2, 0.1, 1.4)
+    box, ring = shoal.tracks.Rectangle(-1, -1.5, 2, 1), shoal.tracks.Circle(0.2, 0.1, 1.4)
     side = np.linspace(0, 1, 20_001)
     corners = np.array([(-1, -1.5), (2, -1.5), (2, 1), (-1, 1), (-1, -1.5)])
     frame = np.concatenate([a + side[:, None] * (b - a) for a, b in pairwise(corners)])
@@ -340,7 +342,7 @@ def test_the_distance_to_a_wall_is_that_of_the_nearest_of_many_points_on_it(seed
         [np.cos(2 * np.pi * side), np.sin(2 * np.pi * side)], axis=1
     )
     for arena, wall in ((box, frame), (ring, round_)):
-        found = shoal.WallDistance((0, 9), arena).values(Scene(positions, angles))
+        found = shoal.states.WallDistance((0, 9), arena).values(Scene(positions, angles))
         for t, i in np.ndindex(angles.shape):
             place = positions[t, i]
             if np.isfinite(place).all() and arena.holds(place):
@@ -351,8 +353,10 @@ def test_the_distance_to_a_wall_is_that_of_the_nearest_of_many_points_on_it(seed
 
 
 def test_walls_come_from_the_tracks_where_nobody_gives_them():
-    here = shoal.Tracks.from_arrays(walk(1).positions, arena=shoal.Rectangle(-50, -50, 50, 50))
-    space = shoal.StateSpace(shoal.WallDistance((0, 20, 50)))
+    here = shoal.Tracks.from_arrays(
+        walk(1).positions, arena=shoal.tracks.Rectangle(-50, -50, 50, 50)
+    )
+    space = shoal.StateSpace(shoal.states.WallDistance((0, 20, 50)))
     assert shoal.count_transitions(here, space).total > 100
     with pytest.raises(shoal.InputError, match="walls around group '' are not known"):
         shoal.count_transitions(walk(1), space)
@@ -426,7 +430,7 @@ def test_a_target_far_from_the_animals_is_warned_about_once():
             [walk(1), walk(2)], shoal.StateSpace(shoal.TargetMisalignment((500, 5)))
         )
     assert len(caught) == 1
-    walled = shoal.Tracks.from_arrays(walk(1).positions, arena=shoal.Circle(0, 0, 60))
+    walled = shoal.Tracks.from_arrays(walk(1).positions, arena=shoal.tracks.Circle(0, 0, 60))
     with pytest.warns(UserWarning, match="outside the arena Circle"):
         shoal.count_transitions(walled, shoal.StateSpace(shoal.TargetMisalignment((61, 0))))
 
@@ -445,14 +449,14 @@ def still(frames=5, animals=3):
         (lambda: shoal.TargetMisalignment((1, 2, 3)), r"a point \(x, y\)"),
         (lambda: shoal.LocalMisalignment(nearest=0), "whole number of neighbours, got 0"),
         (lambda: shoal.LocalMisalignment(radius=1, nearest=1), "not both"),
-        (lambda: shoal.Speed((0, 1), 0), "1 frame or more, got 0"),
-        (lambda: shoal.NeighboursWithin(0.0), "must be positive, got 0"),
-        (lambda: shoal.NeighboursWithin(1.0, 0), "1 or more; got 0"),
+        (lambda: shoal.states.Speed((0, 1), 0), "1 frame or more, got 0"),
+        (lambda: shoal.states.NeighboursWithin(0.0), "must be positive, got 0"),
+        (lambda: shoal.states.NeighboursWithin(1.0, 0), "1 or more; got 0"),
         (lambda: shoal.TargetMisalignment(""), "got an empty one"),
-        (lambda: shoal.Custom("axis", None), "an axis and a function"),
-        (lambda: shoal.Rectangle(1, 0, 0, 1), "left < right"),
-        (lambda: shoal.Circle(0, 0, -1), "positive radius"),
-        (lambda: shoal.Circle(0, "a", 1), "finite numbers x, y, radius"),
+        (lambda: shoal.states.Custom("axis", None), "an axis and a function"),
+        (lambda: shoal.tracks.Rectangle(1, 0, 0, 1), "left < right"),
+        (lambda: shoal.tracks.Circle(0, 0, -1), "positive radius"),
+        (lambda: shoal.tracks.Circle(0, "a", 1), "finite numbers x, y, radius"),
         (lambda: shoal.count_transitions(walk(1), SPACE, by="sex"), "got 'sex'"),
         (lambda: shoal.count_transitions([[0, 1]], SPACE, by="group"), "no groups to count by"),
         (lambda: shoal.count_transitions("fish.csv", SPACE), "read a file with shoal.read_tracks"),
@@ -467,7 +471,10 @@ def still(frames=5, animals=3):
         (lambda: shoal.Distance((0, 1), "moon"), "neighbour, centroid; got 'moon'"),
         (lambda: shoal.Bearing("moon"), "got 'moon'"),
         (lambda: shoal.Distance((1, 0)), "increasing edges"),
-        (lambda: shoal.TargetDistance((1, "here"), (0, 1)), r"a point \(x, y\), got \(1, 'here'"),
+        (
+            lambda: shoal.states.TargetDistance((1, "here"), (0, 1)),
+            r"a point \(x, y\), got \(1, 'here'",
+        ),
         (lambda: shoal.count_transitions(walk(1), SPACE, lag=0), "1 or more; got 0"),
         (lambda: shoal.count_transitions([walk(1), [0, 1]], SPACE), "cannot be counted together"),
         (

@@ -241,7 +241,9 @@ def test_parts_at_different_lags_cannot_be_added():
 def test_a_part_can_be_fitted_and_the_fit_saved(tmp_path):
     sequences = np.random.default_rng(2).integers(0, 15, (4, 60))
     earlier, _ = shoal.count_transitions(sequences, NUMBERED, lag=2).split_time(2 / 3)
-    fit = shoal.Model(NUMBERED, shoal.Uniform(), shoal.Identity()).fit(earlier, shoal.MAP())
+    fit = shoal.Model(NUMBERED, shoal.Uniform(), shoal.Identity()).fit(
+        earlier, shoal.posterior.MAP()
+    )
     fit.save(tmp_path / "fit.nc")
     assert shoal.load_fit(tmp_path / "fit.nc").lag == 2
 

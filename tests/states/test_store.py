@@ -18,7 +18,7 @@ from shoal.system.progress import silent
 SPACE = shoal.StateSpace(
     shoal.LocalMisalignment(bins=12),
     shoal.TargetMisalignment(target=(0.0, 5.0), bins=6),
-    shoal.TurningAngle(bins=4),
+    shoal.states.TurningAngle(bins=4),
 )
 
 
@@ -91,8 +91,8 @@ def test_counts_apart_do_not_depend_on_blocks(files, by):
 
 
 def test_a_function_of_the_users_own_sees_whole_groups(files):
-    drift = shoal.Custom(
-        shoal.Interval("drift", (0, 5, 10, 99)),
+    drift = shoal.states.Custom(
+        shoal.states.Interval("drift", (0, 5, 10, 99)),
         lambda s: np.hypot(*(s.positions - s.positions[:1]).transpose(2, 0, 1)),
     )
     space = shoal.StateSpace(drift)

@@ -54,7 +54,7 @@ def test_a_stage_may_begin_once_more():
 
 
 @pytest.mark.parametrize(
-    "method", ["laplace", shoal.ADVI(), shoal.ADVI(family="full-rank")], ids=str
+    "method", ["laplace", shoal.posterior.ADVI(), shoal.posterior.ADVI(family="full-rank")], ids=str
 )
 def test_what_a_method_reports_reaches_an_end(method):
     space = shoal.StateSpace(shoal.Circular("a", bins=5))

@@ -9,7 +9,7 @@ import shoal
 from shoal.tracks import shortest
 from shoal.tracks.arena import arena_of
 
-BOX = shoal.Periodic(-1.0, 2.0, 3.0, 5.0)
+BOX = shoal.tracks.Periodic(-1.0, 2.0, 3.0, 5.0)
 NUMBERS = st.floats(-50, 50)
 
 
@@ -33,7 +33,9 @@ def test_wrapped_places_are_inside_and_the_same_places(x, y):
     assert BOX.holds(place)
 
 
-@pytest.mark.parametrize("arena", [BOX, shoal.Rectangle(0, 0, 2, 1), shoal.Circle(1, 2, 3), None])
+@pytest.mark.parametrize(
+    "arena", [BOX, shoal.tracks.Rectangle(0, 0, 2, 1), shoal.tracks.Circle(1, 2, 3), None]
+)
 def test_arenas_survive_words_files_and_changes(arena, tmp_path):
     if arena is not None:
         assert arena_of(repr(arena)) == arena
@@ -46,8 +48,8 @@ def test_arenas_survive_words_files_and_changes(arena, tmp_path):
     doubled, flipped = tracks.rescale(2.0), tracks.flip_y()
     assert doubled.arena == arena.scaled(2.0, (0.0, 0.0))
     assert type(flipped.arena) is type(arena)
-    if isinstance(arena, shoal.Periodic):
-        assert flipped.arena == shoal.Periodic(-1.0, -5.0, 3.0, -2.0)
+    if isinstance(arena, shoal.tracks.Periodic):
+        assert flipped.arena == shoal.tracks.Periodic(-1.0, -5.0, 3.0, -2.0)
         assert doubled.arena.sides == (8.0, 6.0)
 
 
@@ -55,22 +57,22 @@ def test_headings_go_round_the_box():
     path = np.array([[[2.9, 3.0]], [[-0.9, 3.0]], [[-0.9, 4.95]], [[-0.9, 2.05]]])
     tracks = shoal.Tracks.from_arrays(path, arena=BOX)
     np.testing.assert_allclose(tracks.headings()[:, 0], [0.0, -90.0, 90.0, np.nan])
-    np.testing.assert_allclose(shoal.headings(path)[0], [180.0 - 360.0])
+    np.testing.assert_allclose(shoal.tracks.headings(path)[0], [180.0 - 360.0])
     moved = np.diff(path, axis=0)
     np.testing.assert_allclose(shortest(moved, BOX)[:, 0], [[0.2, 0], [0, -1.05], [0, 0.1]])
-    assert shortest(moved, shoal.Rectangle(0, 0, 9, 9)) is moved
+    assert shortest(moved, shoal.tracks.Rectangle(0, 0, 9, 9)) is moved
 
 
 def test_a_box_without_edge_has_no_walls():
     tracks = shoal.Tracks.from_arrays(np.random.default_rng(1).random((4, 3, 2)), arena=BOX)
     with pytest.raises(shoal.InputError, match="no walls"):
-        shoal.WallDistance((0, 1)).values(shoal.Scene.of(tracks))
+        shoal.states.WallDistance((0, 1)).values(shoal.states.Scene.of(tracks))
     with pytest.raises(shoal.InputError, match="left < right"):
-        shoal.Periodic(0, 0, 0, 1)
+        shoal.tracks.Periodic(0, 0, 0, 1)
 
 
 def test_preparing_goes_round_the_box():
-    box = shoal.Periodic(0, 0, 1, 1)
+    box = shoal.tracks.Periodic(0, 0, 1, 1)
     along = 0.07 * np.arange(20.0)
     path = np.stack([along, np.full(20, 0.5)], axis=-1)[:, None]
     holed = path.copy()

@@ -43,7 +43,7 @@ def test_cropping_hides_places_and_times_outside():
 
 
 def test_the_unit_square_holds_all_places_and_keeps_angles():
-    tracks = wander(arena=shoal.Rectangle(-50, -50, 50, 50))
+    tracks = wander(arena=shoal.tracks.Rectangle(-50, -50, 50, 50))
     square = tracks.rescale()
     places = square.positions.reshape(-1, 2)
     assert np.nanmin(places) == pytest.approx(0)
@@ -112,12 +112,12 @@ def test_no_transition_crosses_a_gap_or_a_dropped_frame():
 
 
 def test_mirroring_turns_left_into_right():
-    tracks = wander(heading=np.full((40, 4), -180.0), arena=shoal.Rectangle(0, 1, 2, 3))
+    tracks = wander(heading=np.full((40, 4), -180.0), arena=shoal.tracks.Rectangle(0, 1, 2, 3))
     flipped = tracks.flip_y()
     gap = flipped.headings() + tracks.headings()
     assert np.nanmax(np.abs((gap + 180) % 360 - 180)) < 1e-9
     assert flipped.data["heading"].values.max() == -180
-    assert flipped.arena == shoal.Rectangle(0, -3, 2, -1)
+    assert flipped.arena == shoal.tracks.Rectangle(0, -3, 2, -1)
     assert np.array_equal(flipped.flip_y().positions, tracks.positions, equal_nan=True)
 
 
@@ -143,7 +143,7 @@ def rich(group="north", seed=1):
         individuals=["one", "two", "3", "dog"],
         heading=np.random.default_rng(seed).uniform(-180, 179, (40, 4)),
         covariates={"sex": list("mfmf"), "treatment": "dark"},
-        arena=shoal.Circle(0, 1, 99),
+        arena=shoal.tracks.Circle(0, 1, 99),
     ).with_landmarks("dog")
 
 

@@ -41,15 +41,15 @@ def loop_headings(positions, frames, minimum_step):
 @given(st.integers(0, 10**6), st.integers(1, 4), st.sampled_from([0.0, 0.5]))
 def test_headings_agree_with_a_plain_loop(seed, frames, minimum_step):
     positions = wander(seed)
-    found = shoal.headings(positions, frames, minimum_step)
+    found = shoal.tracks.headings(positions, frames, minimum_step)
     expected = loop_headings(positions, frames, minimum_step)
     assert np.allclose(found, expected, equal_nan=True)
 
 
 def test_headings_point_where_the_animal_goes_next_and_the_last_frame_has_none():
     square = np.array([[0, 0], [1, 0], [1, 1], [0, 1], [0, 0]], dtype=float)[:, None]
-    assert shoal.headings(square)[:, 0].tolist()[:4] == [0, 90, -180, -90]
-    assert np.isnan(shoal.headings(square)[4, 0])
+    assert shoal.tracks.headings(square)[:, 0].tolist()[:4] == [0, 90, -180, -90]
+    assert np.isnan(shoal.tracks.headings(square)[4, 0])
 
 
 def test_tracks_keep_what_they_are_given():
@@ -95,8 +95,8 @@ GOOD = wander(4)
         (lambda: shoal.Tracks.from_arrays(GOOD, time=np.zeros(12)), "must increase"),
         (lambda: shoal.Tracks.from_arrays(GOOD, individuals=list("aabc")), "different names"),
         (lambda: shoal.Tracks.from_arrays(GOOD, heading=np.zeros(3)), "do not fit"),
-        (lambda: shoal.headings(GOOD, frames=0), "1 frame or more, got 0"),
-        (lambda: shoal.headings(GOOD, minimum_step=-1.0), "0 or more, got -1"),
+        (lambda: shoal.tracks.headings(GOOD, frames=0), "1 frame or more, got 0"),
+        (lambda: shoal.tracks.headings(GOOD, minimum_step=-1.0), "0 or more, got -1"),
     ],
 )
 def test_tracks_that_cannot_be_are_refused_with_the_value(make, words):

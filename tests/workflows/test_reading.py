@@ -90,7 +90,7 @@ def test_an_arena_that_most_places_lie_outside_of_is_warned_of_once(state, strea
 
 
 def test_the_arena_of_a_file_is_compared_with_its_places():
-    tracks = shoal.Tracks.from_arrays(places()).with_arena(shoal.Circle(0, 0, 10))
+    tracks = shoal.Tracks.from_arrays(places()).with_arena(shoal.tracks.Circle(0, 0, 10))
     space = shoal.StateSpace(shoal.LocalMisalignment(6))
     with pytest.warns(UserWarning, match="87 of 87 places .* lie outside the arena Circle"):
         shoal.count_transitions(tracks, space)

@@ -18,8 +18,8 @@ from shoal.workflows.words import feature_of, passive_of
         ("random-walk:90,2:centre", MIXED, shoal.RandomWalk((90.0, 2.0), "centre")),
         ("random-walk", MIXED, shoal.RandomWalk((90.0, 1.5))),
         ("random-walk::centre", MIXED, shoal.RandomWalk((90.0, 1.5), "centre")),
-        ("walk-mixture", CIRCLE, shoal.WalkMixture()),
-        ("walk-mixture:centre", CIRCLE, shoal.WalkMixture(start="centre")),
+        ("walk-mixture", CIRCLE, shoal.passive.WalkMixture()),
+        ("walk-mixture:centre", CIRCLE, shoal.passive.WalkMixture(start="centre")),
     ],
 )
 def test_passive_dynamics_are_what_the_words_say(words, space, meant):

@@ -16,9 +16,9 @@ class Product:
     --------
     >>> import shoal
     >>> space = shoal.StateSpace(
-    ...     shoal.Circular("local"), shoal.Interval.regular("distance", 0.0, 10.0, 20, "cm")
+    ...     shoal.Circular("local"), shoal.states.Interval.regular("distance", 0.0, 10.0, 20, "cm")
     ... )
-    >>> shoal.Product(shoal.Fourier(4), shoal.Gaussian(every=4)).on(space).count
+    >>> shoal.basis.Product(shoal.basis.Fourier(4), shoal.Gaussian(every=4)).on(space).count
     45
     """
 

@@ -34,7 +34,7 @@ class Term:
     Examples
     --------
     >>> import shoal
-    >>> shoal.Term("neighbour_bearing", "cos", within=("neighbour_distance", 0.0, 2.0)).words
+    >>> shoal.basis.Term("neighbour_bearing", "cos", within=("neighbour_distance", 0.0, 2.0)).words
     'cos neighbour bearing where neighbour distance is 0 to 2'
     """
 
@@ -101,7 +101,7 @@ class Terms:
     --------
     >>> import shoal
     >>> space = shoal.StateSpace(shoal.Circular("local_misalignment"))
-    >>> shoal.Terms((shoal.Term("local_misalignment", "cos"),)).on(space).count
+    >>> shoal.basis.Terms((shoal.basis.Term("local_misalignment", "cos"),)).on(space).count
     1
     """
 
@@ -112,7 +112,7 @@ class Terms:
         """Check the terms."""
         given = self.terms if isinstance(self.terms, tuple | list) else (self.terms,)
         if not given or not all(isinstance(term, Term) for term in given):
-            raise InputError(f"terms are one or more shoal.Term(…), got {self.terms!r:.60}")
+            raise InputError(f"terms are one or more shoal.basis.Term(…), got {self.terms!r:.60}")
         object.__setattr__(self, "terms", tuple(given))
         if not isinstance(self.sd, int | float | np.number) or not 0 < self.sd < math.inf:
             raise InputError(f"the sd of strengths is a positive number, got {self.sd!r}")

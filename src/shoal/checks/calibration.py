@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -28,12 +28,16 @@ from shoal.posterior import NUTS, Fit
 from shoal.posterior.draws import Draws
 from shoal.posterior.importance import PARETO_K
 from shoal.posterior.model import Method, Model, resolved
+from shoal.results import Result, data_frame
 from shoal.states import Transitions
 from shoal.states.transitions import Pairs
 from shoal.system.cluster import run_jobs
 from shoal.system.progress import Report, reporting, silent
 from shoal.tracks.record import warn
 from shoal.tracks.splitting import listed
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LEVELS = (0.5, 0.8, 0.95)
 KEPT = 100
@@ -86,8 +90,8 @@ class Trial:
         return type(self.method).__name__ != "MAP"
 
 
-@dataclass(frozen=True)
-class Calibration:
+@dataclass(frozen=True, repr=False)
+class Calibration(Result):
     """Ranks and coverage of many fits to data whose truth is known.
 
     Attributes
@@ -154,8 +158,27 @@ class Calibration:
             float(np.median(values[np.isfinite(values)])) if np.isfinite(values).any() else np.nan
         )
 
-    def table(self) -> list[dict[str, str]]:
-        """A row for each ranked quantity."""
+    def table(self) -> "pd.DataFrame":
+        """A row for each ranked quantity: whether its ranks are uniform, as they should be.
+
+        For ``map``, which has no intervals and no ranks, a row for each estimate beside its truth.
+        """
+        if not self.curves:
+            true, mean, *_ = np.concatenate([one.shown for one in self.replicates]).T
+            return data_frame({"truth": true, "estimate": mean})
+        return data_frame(
+            {
+                "quantity": [curve.name for curve in self.curves],
+                "inside_band": [curve.inside for curve in self.curves],
+                "excess": [curve.excess for curve in self.curves],
+                "p_value": [curve.p_value for curve in self.curves],
+                "p_corrected": [self.corrected[curve.name] for curve in self.curves],
+                "meaning": ["" if curve.inside else curve.shape for curve in self.curves],
+            }
+        )
+
+    def rows(self) -> list[dict[str, str]]:
+        """The table as it is printed: a row for each ranked quantity."""
         return [
             {
                 "quantity": curve.name,
@@ -166,6 +189,16 @@ class Calibration:
             }
             for curve in self.curves
         ]
+
+    def __str__(self) -> str:
+        return " ".join(self.sentences())
+
+    def __repr__(self) -> str:
+        inside = len(self.curves) - len(self.outside)
+        return (
+            f"Calibration({self.method}, {len(self.replicates)} replicates, {inside} of "
+            f"{len(self.curves)} quantities inside their bands)"
+        )
 
     def sentences(self) -> list[str]:
         """What to make of it, in words."""

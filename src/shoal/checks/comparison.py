@@ -1,12 +1,17 @@
 """Observed groups among simulated ones: each measure, its distribution under each model."""
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float
 
 from shoal.checks.words import paragraph
 from shoal.measures.summaries import Summary
+from shoal.results import Result, data_frame
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LEARNED, PASSIVE, VICSEK = "learned policy", "passive only", "Vicsek"
 MODELS = (LEARNED, PASSIVE, VICSEK)
@@ -95,7 +100,7 @@ class Measure:
 
 
 @dataclass(frozen=True, eq=False)
-class PredictiveCheck:
+class PredictiveCheck(Result):
     """What came out, measure by measure.
 
     Attributes
@@ -176,12 +181,38 @@ class PredictiveCheck:
         """The measures that both the observed and the simulated groups have."""
         return [m for m in self.measures.values() if np.isfinite(m.p_value(model))]
 
+    def __str__(self) -> str:
+        return self.words()
+
     def words(self) -> str:
         """Where the model holds and where it fails, in a paragraph."""
         return paragraph(self)
 
-    def table(self) -> list[dict[str, str]]:
-        """A row for each measure: observed, and per model the mean, the 95 % interval and p."""
+    def table(self) -> "pd.DataFrame":
+        """A row for each measure and model: observed, and mean and 95 % interval of replicates."""
+        corrected = {model: self.corrected(model) for model in self.models}
+        rows: list[dict[str, Any]] = []
+        for name, measure in self.measures.items():
+            for model in self.models:
+                lower, upper = measure.interval(model)
+                rows.append(
+                    {
+                        "measure": name,
+                        "unit": measure.unit,
+                        "observed": measure.observed,
+                        "model": model,
+                        "mean": measure.mean(model),
+                        "lower": lower,
+                        "upper": upper,
+                        "p_value": measure.p_value(model),
+                        "p_corrected": corrected[model].get(name, np.nan),
+                        "error": measure.error(model),
+                    }
+                )
+        return data_frame({key: [row[key] for row in rows] for key in rows[0]})
+
+    def rows(self) -> list[dict[str, str]]:
+        """The table as it is printed: a row for each measure, with p and the 95 % intervals."""
         rows = []
         for measure in self.measures.values():
             unit = f" ({measure.unit})" if measure.unit else ""

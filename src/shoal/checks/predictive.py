@@ -78,7 +78,7 @@ def predictive_check(  # noqa: PLR0913  (every choice a user has)
     >>> import numpy as np, shoal
     >>> space = shoal.StateSpace(shoal.LocalMisalignment(bins=12))
     >>> tracks = shoal.simulate(
-    ...     shoal.Vicsek(noise=20), start=shoal.Release(6, place=(0, 0), spread=1.0), steps=80,
+    ...     shoal.simulation.Vicsek(noise=20), start=shoal.Release(6, (0, 0), spread=1.0), steps=80,
     ...     speed=0.1, fps=10.0, seed=1,
     ... )
     >>> counts = shoal.count_transitions(tracks, space)

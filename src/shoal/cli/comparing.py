@@ -82,7 +82,7 @@ def compare(
     run = CompareRun(settings_of(CompareSettings, **given), progress)
     written = run.write(out)
     shown: list[Rows | str] = [
-        Rows(f"Held out: {run.what_was_held_out()}", run.comparison.table()),
+        Rows(f"Held out: {run.what_was_held_out()}", run.comparison.rows()),
         *(f"note: {note}" for note in run.notes()),
         run.comparison.sentence(),
         *places(written),

@@ -30,7 +30,7 @@ def demo(
 
     Example:  shoal demo --out demo
     """
-    from shoal.workflows.demo import run_demo  # noqa: PLC0415  (loads JAX only when needed)
+    from shoal.paper.demo import run_demo  # noqa: PLC0415  (loads JAX only when needed)
 
     found = run_demo(out, draws, seed, progress)
     record = {"seed": seed, "draws": draws, "models": [found.model], "files": found.files}

@@ -232,7 +232,7 @@ def predict(
     choices = choices_of(PredictChoices, said)
     moving = Moving(MovingSettings(**choices.settings()), progress)
     written = moving.write_check(out)
-    rows = [{k: v for k, v in row.items() if k[:2] != "p,"} for row in moving.check.table()]
+    rows = [{k: v for k, v in row.items() if k[:2] != "p,"} for row in moving.check.rows()]
     shown: list[Rows | str] = [
         Rows("Observed and simulated groups: mean [95 % interval]", rows),
         moving.check.words(),

@@ -19,7 +19,6 @@ from shoal.posterior.fit import without_level
 from shoal.posterior.single import costs_under, one_draw
 from shoal.report import Report
 from shoal.report.contents import COSTS
-from shoal.report.headline import headline
 from shoal.report.packing import packed
 from shoal.simulation.following import RULES
 from shoal.system.formulas import escape_formula
@@ -124,7 +123,7 @@ class Workbench:
         one, other = (report.fit for report in self.reports)
         rows = []
         for name, fit in zip(self.names, (one, other), strict=True):
-            sentence, _ = headline(fit)
+            sentence, _ = fit.headline()
             row = {"fit": name, "says": sentence, "made by": repr(fit)}
             row["computation"] = "sound" if fit.diagnostics().trusted else "do not trust it yet"
             rows.append(row)

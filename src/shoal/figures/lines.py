@@ -9,9 +9,10 @@ import numpy as np
 from jaxtyping import Float, Int
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from shoal.figures.style import BLUE, GREEN, GREY, INK, ORANGE, PURPLE, STYLE
-from shoal.states import Axis, Circular
+from shoal.states import Axis, Circular, Numbered
 
 COLOURS = (BLUE, ORANGE, GREEN, PURPLE)
 UNVISITED = "never entered"
@@ -67,7 +68,7 @@ def cost_lines(
         )
         for column, panel in enumerate(panels):
             _draw_panel(grid[0, column], axis, panel, arrivals)
-            _draw_arrivals(grid[1, column], axis, arrivals)
+            draw_arrivals(grid[1, column], axis, arrivals)
         grid[1, 0].set_ylim(0.5, 2.0 * max(1, int(arrivals.max())))
         grid[0, 0].set_ylabel(label)
         top = height or _height(panels, arrivals)
@@ -98,7 +99,7 @@ def marginal_lines(
         )
         for column, (axis, panel, arrivals) in enumerate(parts):
             _draw_panel(grid[0, column], axis, panel, arrivals)
-            _draw_arrivals(grid[1, column], axis, arrivals)
+            draw_arrivals(grid[1, column], axis, arrivals)
             if isinstance(axis, Circular):
                 grid[0, column].set_xlim(-180 - axis.step / 2, 180 + axis.step / 2)
         top = max(_height([panel], arrivals) for _, panel, arrivals in parts)
@@ -128,11 +129,15 @@ def _draw_panel(axes: Axes, axis: Axis, panel: Panel, arrivals: Int[np.ndarray, 
     axes.set_title(panel.title)
 
 
-def _draw_arrivals(axes: Axes, axis: Axis, arrivals: Int[np.ndarray, " bins"]) -> None:
+def draw_arrivals(axes: Axes, axis: Axis, arrivals: Int[np.ndarray, " bins"]) -> None:
+    """Bars of how often each bin was entered, on a logarithmic scale."""
     x, counts, widths = round_circle(axis, arrivals.astype(float), axis.widths)
     axes.bar(x, counts, width=0.8 * widths, color=GREY)
     axes.set_yscale("log")
     axes.set_xlabel(axis.label)
+    if isinstance(axis, Numbered):
+        axes.set_xlabel("state (number)" if axis.name == "number" else axis.label)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     if isinstance(axis, Circular):
         axes.set_xticks(range(-180, 181, 60), ["±180", "−120", "−60", "0", "60", "120", "±180"])
 

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from shoal.figures.style import BLUE, GREEN, GREY, INK, ORANGE, STYLE
+from shoal.results import counted
 from shoal.tracks import Circle, Periodic, Rectangle, Tracks
 
 MOST_PANELS = 30
@@ -40,9 +41,9 @@ def trajectories(tracks: Sequence[Tracks], target: Any = None) -> Figure:
             axes.set_visible(False)
         for axes, part in zip(grid, shown, strict=False):
             _draw(axes, part, target)
-            axes.set_title(
-                f"{_short(part.group)} ({len(part.members)})", fontsize=8, parse_math=False
-            )
+            count = len(part.members)
+            title = f"{_short(part.group)} ({count})" if part.group else counted(count, "animal")
+            axes.set_title(title, fontsize=8, parse_math=False)
         unit = shown[0].length_unit
         figure.supxlabel(f"x ({unit})" if unit else "x", parse_math=False)
         figure.supylabel(f"y ({unit})" if unit else "y", parse_math=False)

@@ -1,6 +1,7 @@
 """What a forward problem returns: the cost-to-go, and whether it can be trusted."""
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -9,10 +10,14 @@ from jaxtyping import Float
 from shoal.errors import InputError
 from shoal.lmdp.policies import control_cost, policy, policy_row, stationary
 from shoal.passive import PassiveOperator
+from shoal.results import Result, counted, data_frame, spoken
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
-@dataclass(frozen=True)
-class Solution:
+@dataclass(frozen=True, repr=False)
+class Solution(Result):
     """The solution of a forward problem.
 
     Attributes
@@ -84,6 +89,43 @@ class Solution:
         v = jnp.asarray(self.cost_to_go).reshape(self.passive.shape)
         control = np.asarray(control_cost(v, self.passive, self.discount))
         return float(np.sum(self.stationary().ravel() * (self.cost.ravel() + control.ravel())))
+
+    def table(self) -> "pd.DataFrame":
+        """A row for each state, of a finite horizon for each step and state: costs, cost-to-go."""
+        ahead, size = self.cost_to_go, self.passive.size
+        columns: dict[str, Any] = {}
+        if self.horizon == "finite":
+            columns["step"] = np.repeat(np.arange(len(ahead)), size)
+        columns["state"] = np.tile(np.arange(size), ahead.size // size)
+        columns["cost"] = self.cost.ravel()
+        columns["cost_to_go"] = ahead.ravel()
+        return data_frame(columns)
+
+    def __str__(self) -> str:
+        v = self.cost_to_go if self.horizon != "finite" else self.cost_to_go[0]
+        flat = v.ravel()
+        states = counted(flat.size, "state")
+        words = [f"The solver of this {self.horizon} problem with {states} {self.message}."]
+        if self.horizon == "finite":
+            words = [f"This finite problem with {states} was {self.message}."]
+        if self.average_cost is not None:
+            words.append(
+                f"In the long run an animal pays {spoken(self.average_cost)} nats per step."
+            )
+        known = np.isfinite(flat)
+        if known.any():
+            low, high = int(np.nanargmin(flat)), int(np.argmax(np.where(known, flat, -np.inf)))
+            apart = spoken(float(flat[high] - flat[low]))
+            words.append(
+                f"The cost-to-go is lowest in state {low} and highest in state {high}: "
+                f"{apart} nats apart."
+            )
+        return " ".join(words)
+
+    def __repr__(self) -> str:
+        average = "" if self.average_cost is None else f", average cost {self.average_cost:.4g}"
+        state = "converged" if self.converged else "not converged"
+        return f"Solution({self.horizon}, {self.passive.size} states{average}, {state})"
 
     def _ahead(self, step: int) -> Float[np.ndarray, "..."]:
         """The cost-to-go of the next state, when deciding at this step."""

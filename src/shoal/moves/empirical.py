@@ -12,7 +12,7 @@ from shoal.errors import InputError
 
 @dataclass(frozen=True)
 class EmpiricalMoves:
-    """A smoothed histogram of turns or of steps, from ``shoal.observed_turns`` or ``_steps``.
+    """A smoothed histogram of turns or of steps, from ``shoal.moves.observed_turns`` or ``_steps``.
 
     Parameters
     ----------
@@ -25,8 +25,8 @@ class EmpiricalMoves:
     Examples
     --------
     >>> import shoal
-    >>> alone = shoal.simulate_tank(seed=1, progress=False).tracks
-    >>> shoal.Turns(shoal.observed_turns(alone)).turn
+    >>> alone = shoal.paper.simulate_tank(seed=1, progress=False).tracks
+    >>> shoal.Turns(shoal.moves.observed_turns(alone)).turn
     EmpiricalMoves(54 places)
     """
 
@@ -42,7 +42,7 @@ class EmpiricalMoves:
         if not good or not np.all(np.diff(places) > 0) or not np.all(density >= 0):
             raise InputError(
                 "empirical moves are increasing places with a density of 0 or more at each: take "
-                "them from shoal.observed_turns(tracks) or shoal.observed_steps(tracks)"
+                "them from shoal.moves.observed_turns(tracks) or shoal.moves.observed_steps(tracks)"
             )
         mass = float(np.sum((density[1:] + density[:-1]) / 2 * np.diff(places)))
         if not (np.isfinite(mass) and mass > 0):

@@ -74,7 +74,7 @@ def with_candidates(group: Seen, recipe: Counting, found: Spread) -> Decisions:
         turn_before=group.turn_before,
         step_before=group.step_before,
         pace=group.pace,
-        table=states,
+        candidate_states=states,
         possible=None if possible.all() else possible,
         which=which,
         row=np.zeros(count, dtype=np.int32) if later else None,

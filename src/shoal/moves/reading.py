@@ -48,7 +48,7 @@ def decisions(
     moves
         What an animal can choose: ``shoal.Turns()`` or ``shoal.Steps()``.
     heading_frames, minimum_step, tracker_headings
-        How headings are taken, see ``shoal.headings``. Steps are taken from frame to frame.
+        How headings are taken, see ``shoal.tracks.headings``. Steps are taken from frame to frame.
     cluster
         For opened tracks: a number of worker processes, the address of a Dask scheduler, or a Dask
         client; None reads in this process.
@@ -58,7 +58,7 @@ def decisions(
     Examples
     --------
     >>> import shoal
-    >>> tank = shoal.simulate_tank(seed=1, progress=False)
+    >>> tank = shoal.paper.simulate_tank(seed=1, progress=False)
     >>> found = shoal.decisions(tank.tracks, tank.space, shoal.Turns())
     >>> found.states.shape[1]
     64
@@ -175,11 +175,11 @@ def joined(parts: list[Decisions]) -> Decisions:
     candidates: Any
     if shares(first.space, steps=first.moves.steps):
         rows = shared_rows(first.space, each["perceived"], each["turn_before"], spread)
-        candidates = dict(zip(("table", "row"), rows, strict=True))
+        candidates = dict(zip(("candidate_states", "row"), rows, strict=True))
     else:
-        table = np.concatenate([part.table for part in known])
-        candidates = {"table": table, "possible": _masks(known)}
-    _check_change(candidates["table"], first.space, candidates.get("possible"))
+        states = np.concatenate([part.candidate_states for part in known])
+        candidates = {"candidate_states": states, "possible": _masks(known)}
+    _check_change(candidates["candidate_states"], first.space, candidates.get("possible"))
     return replace(
         first,
         records=Records.joined([part.records for part in known]),
@@ -207,5 +207,9 @@ def _masks(parts: list[Decisions]) -> Bool[np.ndarray, "n k"] | None:
     """Which candidates can be made; None where all can."""
     if all(part.possible is None for part in parts):
         return None
-    masks = [np.ones_like(p.table, dtype=bool) if p.possible is None else p.possible for p in parts]
+    all_can = (np.ones_like(part.candidate_states, dtype=bool) for part in parts)
+    masks = [
+        every if part.possible is None else part.possible
+        for part, every in zip(parts, all_can, strict=True)
+    ]
     return np.concatenate(masks)

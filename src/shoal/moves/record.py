@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -16,8 +16,13 @@ from shoal.moves.passive import Candidates, Moved
 from shoal.moves.quadrature import Quadrature
 from shoal.moves.sharing import EXACT, condensed, lines_of, located
 from shoal.moves.specification import Steps, Turns
+from shoal.results import Result, counted, data_frame
 from shoal.states import Headings, Records, StateSpace, splitting
 from shoal.states.transitions import Pairs
+from shoal.states.words import animals_of, left_out
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Split = tuple["Decisions", "Decisions"]
 EACH = ("perceived", "decided", "turn", "step", "turn_before", "step_before", "pace", "which")
@@ -25,7 +30,7 @@ EACH = ("perceived", "decided", "turn", "step", "turn_before", "step_before", "p
 
 
 @dataclass(frozen=True, eq=False)
-class Decisions:
+class Decisions(Result):
     """Moves of animals, each with what was perceived, what was decided and the other candidates.
 
     Attributes
@@ -43,7 +48,7 @@ class Decisions:
         The move before; 0 and NaN where there is none.
     pace
         The typical step of the animal, where each has its own; else 1.
-    table, possible
+    candidate_states, possible
         The decided state of every candidate move, for each row of candidates, and which of them can
         be made; None where all can. Numbers are those of ``places``.
     grid
@@ -51,7 +56,7 @@ class Decisions:
     which
         The set of candidates of each decision.
     row
-        Which row of the table each decision has; None where every decision has its own.
+        Which row of candidates each decision has; None where every decision has its own.
     quadrature
         The candidate moves.
     dropped
@@ -72,7 +77,7 @@ class Decisions:
     turn_before: Float[np.ndarray, " n"]
     step_before: Float[np.ndarray, " n"]
     pace: Float[np.ndarray, " n"]
-    table: Int[np.ndarray, "rows k"]
+    candidate_states: Int[np.ndarray, "rows k"]
     possible: Bool[np.ndarray, "rows k"] | None
     which: Int[np.ndarray, " n"]
     row: Int[np.ndarray, " n"] | None
@@ -107,7 +112,7 @@ class Decisions:
     @property
     def states(self) -> Int[np.ndarray, "n k"]:
         """Where every candidate of every decision leads to, among ``places``."""
-        return self.table if self.row is None else self.table[self.row]
+        return self.candidate_states if self.row is None else self.candidate_states[self.row]
 
     @property
     def arrivals(self) -> Int[np.ndarray, "*grid"]:
@@ -171,10 +176,10 @@ class Decisions:
         spread, steps = self.quadrature, self.quadrature.log_step
         expected = (moves.persistence, getattr(moves, "follow", 0.0))
         apart = expected != (spread.persistence, spread.follow)
-        table, row = self.table, self.row
+        table, row = self.candidate_states, self.row
         if row is not None:
             used, row = np.unique(row, return_inverse=True)
-            table, row = (table[self.row], None) if apart else (table[used], row)
+            table, row = (self.states, None) if apart else (table[used], row)
         return Candidates(
             jnp.asarray(table.T),
             None if self.possible is None else jnp.asarray(self.possible.T),
@@ -211,7 +216,9 @@ class Decisions:
             if self.moves.every is None:
                 lines = lines_of(self.space, *own, self.quadrature)
             return replace(given, row=None, lines=lines), np.bincount(rows).astype(float)
-        states, first, counts = np.unique(self.table, axis=0, return_index=True, return_counts=True)
+        states, first, counts = np.unique(
+            self.candidate_states, axis=0, return_index=True, return_counts=True
+        )
         fewer = eqx.tree_at(
             lambda c: (c.states, c.turn_before),
             given,
@@ -272,7 +279,7 @@ class Decisions:
         return replace(
             self,
             records=self.records.take(rows),
-            table=self.table[rows] if own else self.table,
+            candidate_states=self.candidate_states[rows] if own else self.candidate_states,
             row=None if self.row is None else self.row[rows],
             possible=None if self.possible is None else self.possible[rows],
             dropped={},
@@ -280,10 +287,40 @@ class Decisions:
             **some,
         )
 
+    def table(self) -> "pd.DataFrame":
+        """A row for each decision: whose and when, what was perceived, the move, what was decided.
+
+        Turns are in degrees, positive to the left, and steps in the unit of the tracks.
+        """
+        own = self.records
+        names = self.space.names
+        columns: dict[str, Any] = {
+            "group": [own.groups[number] for number in own.group],
+            "individual": [own.individuals[number][1] for number in own.individual],
+            "frame": own.frame,
+            **{f"{name}_perceived": self.perceived[:, n] for n, name in enumerate(names)},
+            "turn": self.turn,
+        }
+        if self.moves.steps:
+            columns["step"] = self.step
+        columns |= {f"{name}_decided": self.decided[:, n] for n, name in enumerate(names)}
+        return data_frame(columns)
+
+    def __str__(self) -> str:
+        kind = "step" if self.moves.steps else "turn"
+        count = self.candidate_states.shape[1]
+        entered = int((self.arrivals > 0).sum())
+        return (
+            f"{counted(self.total, 'decision')} of {animals_of(self.records)}. In each of them the "
+            f"animal chose one {kind}, and {count:,} possible {kind}s stand for what it could have "
+            f"chosen. The decisions led to {entered:,} of the {counted(self.space.size, 'state')}. "
+            f"{left_out(self.dropped, self.fixes, 'decision')}"
+        ).strip()
+
     def __repr__(self) -> str:
         entered = int((self.arrivals > 0).sum())
         return (
-            f"Decisions({self.total} among {self.table.shape[1]} candidate "
+            f"Decisions({self.total} among {self.candidate_states.shape[1]} candidate "
             f"{'steps' if self.moves.steps else 'turns'} each, {entered} of {self.space.size} "
             "states decided for)"
         )

@@ -46,7 +46,7 @@ class Turns:
         The distribution of turns without preferences: ``"cauchy"``, wrapped and heavy-tailed;
         ``"normals"``, a mixture of a narrow and a wide wrapped normal; ``"von-mises"``; several
         turns in degrees, equally likely, each with a normal error; or as they were seen, in these
-        or other tracks: ``shoal.observed_turns(tracks)``.
+        or other tracks: ``shoal.moves.observed_turns(tracks)``.
     spread
         How far animals turn, in degrees: the half width of the Cauchy distribution (half of all
         turns are smaller), the sd of the narrow normal, or that of the von Mises distribution.
@@ -163,7 +163,7 @@ class Steps(Turns):
         As in ``Turns``.
     step
         The distribution of steps without preferences: ``"gamma"``, ``"log-normal"``, or as they
-        were seen: ``shoal.observed_steps(tracks)``.
+        were seen: ``shoal.moves.observed_steps(tracks)``.
     typical
         The step that is expected after one as long, in the unit of the tracks: the mean of gamma
         steps, the median of log-normal ones. By default learned, around what the tracks show.
@@ -215,7 +215,9 @@ class Steps(Turns):
         super().__post_init__()
         if isinstance(self.step, EmpiricalMoves):
             if self.step.typical is None or self.step.follow is None:
-                raise InputError("these are turns: take steps from shoal.observed_steps(tracks)")
+                raise InputError(
+                    "these are turns: take steps from shoal.moves.observed_steps(tracks)"
+                )
         elif self.step not in STEPS:
             raise InputError(f"a step is one of {', '.join(STEPS)}; got {self.step!r}")
         if self.others not in OTHERS:

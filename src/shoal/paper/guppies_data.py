@@ -8,9 +8,9 @@ import numpy as np
 
 from shoal.errors import InputError
 from shoal.lmdp import Solution
+from shoal.paper.tank import Tank, TankSettings, simulate_tank, tank_truth
 from shoal.passive import TurningMixture
-from shoal.simulation import simulate_decisions, simulate_tank
-from shoal.simulation.tank import Tank, TankSettings, tank_truth
+from shoal.simulation import simulate_decisions
 from shoal.states import (
     LocalMisalignment,
     Scene,

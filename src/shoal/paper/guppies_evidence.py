@@ -12,11 +12,10 @@ from shoal.figures.fits import curve_of
 from shoal.figures.lines import Curve
 from shoal.paper.estimates import Estimate
 from shoal.paper.guppies_data import Experiments
+from shoal.paper.tank import TankSettings, simulate_tank
 from shoal.passive import RandomWalk
 from shoal.posterior import Model
 from shoal.posterior.along import marginal
-from shoal.simulation import simulate_tank
-from shoal.simulation.tank import TankSettings
 from shoal.states import Transitions, count_transitions
 from shoal.system.progress import Report
 from shoal.tracks import Collection, Tracks

@@ -14,12 +14,11 @@ from shoal.lmdp import Solution
 from shoal.paper.claims import Claim
 from shoal.paper.estimates import Estimate, Fitting, diagnosed
 from shoal.paper.folder import Shown, StudyFolder
+from shoal.paper.spp import Flock, simulate_spp, spp_truth
 from shoal.paper.vicsek_claims import Evidence, vicsek_claims
 from shoal.passive import TurningMixture
 from shoal.posterior import ADVI, NUTS, Laplace, Model
 from shoal.posterior.model import Method
-from shoal.simulation import simulate_spp
-from shoal.simulation.spp import Flock, spp_truth
 from shoal.states import Transitions
 from shoal.system.progress import Report, reporting
 

@@ -22,7 +22,7 @@ class PassiveOperator(eqx.Module):
     Animals that stay where they are nine times in ten, or else go anywhere:
 
     >>> import shoal
-    >>> class Lazy(shoal.PassiveOperator):
+    >>> class Lazy(shoal.passive.PassiveOperator):
     ...     stay: float = 0.9
     ...
     ...     def apply(self, values):

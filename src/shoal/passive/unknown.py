@@ -36,7 +36,7 @@ class Unknown:
     Examples
     --------
     >>> import shoal
-    >>> shoal.RandomWalk(sd=shoal.Unknown(20.0, factor=3.0))
+    >>> shoal.RandomWalk(sd=shoal.passive.Unknown(20.0, factor=3.0))
     RandomWalk(sd=Unknown(median=20.0, factor=3.0), start='anywhere')
     """
 
@@ -99,7 +99,7 @@ def parameter(
     if given is None:
         raise InputError(
             f"the {name} is not known and has no prior: give a number, or "
-            f"shoal.Unknown(guess, factor) with what you know of it"
+            f"shoal.passive.Unknown(guess, factor) with what you know of it"
         )
     if isinstance(given, Unknown):
         if kind == SHARE and not given.median < 1:
@@ -109,7 +109,9 @@ def parameter(
     most = 1.0 if kind == SHARE else math.inf
     if not number or not 0 < given <= most:
         words = "a share between 0 and 1" if kind == SHARE else "a positive number"
-        raise InputError(f"the {name} is {words} or shoal.Unknown(guess, factor); got {given!r}")
+        raise InputError(
+            f"the {name} is {words} or shoal.passive.Unknown(guess, factor); got {given!r}"
+        )
     return Parameter(name, field, axis, float(given), kind)
 
 

@@ -3,10 +3,12 @@
 from shoal.posterior.advi import ADVI
 from shoal.posterior.decision_fit import DecisionFit, DecisionScore
 from shoal.posterior.density import Density
+from shoal.posterior.diagnostics import Diagnostics
 from shoal.posterior.effects import Effect, Effects
 from shoal.posterior.fit import Fit
 from shoal.posterior.hierarchy import Hierarchy
 from shoal.posterior.laplace import Laplace
+from shoal.posterior.loo import LooScore
 from shoal.posterior.map import MAP
 from shoal.posterior.model import Model
 from shoal.posterior.nuts import NUTS
@@ -21,11 +23,13 @@ __all__ = [
     "DecisionFit",
     "DecisionScore",
     "Density",
+    "Diagnostics",
     "Effect",
     "Effects",
     "Fit",
     "Hierarchy",
     "Laplace",
+    "LooScore",
     "Model",
     "Prior",
     "Score",

@@ -7,7 +7,7 @@ probability of 95 %. A place on an axis may then be named after looking at all p
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -21,9 +21,11 @@ from shoal.posterior.choice_words import (
     range_words,
     words_of,
 )
-from shoal.posterior.decision_fit import DecisionFit
 from shoal.posterior.preferences import Band, Preference, preferences
 from shoal.states import Axis
+
+if TYPE_CHECKING:
+    from shoal.posterior.decision_fit import DecisionFit
 
 ZONES = ((0.0, 30.0), (60.0, 120.0), (150.0, 180.0))
 """Degrees from straight ahead, on either side: near, middle and far."""
@@ -75,7 +77,7 @@ class _Question:
     say: Callable[[Band], list[Statement]]
 
 
-def statements(fit: DecisionFit) -> list[Statement]:
+def statements(fit: "DecisionFit") -> list[Statement]:
     """What animals choose, feature by feature."""
     if isinstance(fit.model.basis, Flat):
         return []
@@ -99,7 +101,7 @@ def statements(fit: DecisionFit) -> list[Statement]:
     ]  # fmt: skip
 
 
-def places_around(fit: DecisionFit) -> list[tuple[int, int]]:
+def places_around(fit: "DecisionFit") -> list[tuple[int, int]]:
     """Pairs of axes that say where one thing is: its distance, and its angle."""
     space = fit.model.space
     words = [words_of(space, place) for place in range(len(space.axes))]
@@ -134,7 +136,9 @@ def _zones(axis: Axis, known: Bool[np.ndarray, " bins"]) -> Float[np.ndarray, "3
         return np.asarray(inside / inside.sum(axis=1, keepdims=True))
 
 
-def _angle_question(fit: DecisionFit, place: int, part: Preference, words: AngleWords) -> _Question:
+def _angle_question(
+    fit: "DecisionFit", place: int, part: Preference, words: AngleWords
+) -> _Question:
     near, middle, far = _zones(fit.model.space.axes[place], part.known)
     each = np.stack([middle - near, far - near, far - middle])
     told = np.isfinite(each).all(axis=1)
@@ -182,7 +186,9 @@ def _thirds(counts: Int[np.ndarray, " bins"]) -> list[Int[np.ndarray, " own"]]:
     return [np.flatnonzero(there & (share > n / 3) & (share <= (n + 1) / 3)) for n in range(3)]
 
 
-def _scale_question(fit: DecisionFit, place: int, part: Preference, words: ScaleWords) -> _Question:
+def _scale_question(
+    fit: "DecisionFit", place: int, part: Preference, words: ScaleWords
+) -> _Question:
     axis, name = fit.model.space.axes[place], fit.model.space.names[place]
     known = np.flatnonzero(part.known)
     one, other = np.triu_indices(known.size, 1)
@@ -282,7 +288,7 @@ def _where(
 
 
 def _ends_against(
-    fit: DecisionFit, words: ScaleWords, axis: Axis, pair: tuple[Any, Any], band: Band, at: int
+    fit: "DecisionFit", words: ScaleWords, axis: Axis, pair: tuple[Any, Any], band: Band, at: int
 ) -> str:
     low, high = (words.ends.format(range_words(axis, int(bins[0]), int(bins[-1]))) for bins in pair)
     return _against(fit, low, high, band, at)
@@ -291,7 +297,7 @@ def _ends_against(
 # --- turning towards something, by its distance ---------------------------------------------------
 
 
-def _turning_question(fit: DecisionFit, distance: int, angle: int) -> _Question:
+def _turning_question(fit: "DecisionFit", distance: int, angle: int) -> _Question:
     """Whether animals turn to have something ahead rather than behind, at every distance."""
     space = fit.model.space
     far, round_ = space.axes[distance], space.axes[angle]
@@ -373,7 +379,7 @@ def _statement(
     )
 
 
-def _against(fit: DecisionFit, one: str, other: str, band: Band, at: int) -> str:
+def _against(fit: "DecisionFit", one: str, other: str, band: Band, at: int) -> str:
     """How often one of two equally likely moves is made, from the difference of their costs."""
     kind = "moves" if fit.model.passive.steps else "turns"
     share = [f"{_percent(v)}" for v in (band.mean[at], band.lower[at], band.upper[at])]
@@ -391,7 +397,9 @@ def _percent(difference: float) -> str:
     return f"{share:.0f}" if 1 <= share <= 99 else ("> 99" if share > 99 else "< 1")
 
 
-def _unknown(fit: DecisionFit, words: AngleWords | ScaleWords, axes: tuple[str, ...]) -> Statement:
+def _unknown(
+    fit: "DecisionFit", words: AngleWords | ScaleWords, axes: tuple[str, ...]
+) -> Statement:
     """Where no decision compares anything of a feature."""
     because = "no turn changes it" if not fit.model.passive.steps else "no decisions compare it"
     sentence = f"Nothing can be known of a preference for {words.about}: {because}."

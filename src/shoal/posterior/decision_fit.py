@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -14,9 +14,13 @@ from shoal.errors import InputError
 from shoal.moves import Decisions, MoveFamily
 from shoal.posterior.diagnostics import Diagnostics, diagnose_decisions
 from shoal.posterior.fit import Fit, from_zero
+from shoal.posterior.headline import Headline, chosen_moves, no_costs
 from shoal.posterior.loo import LooScore
 from shoal.posterior.scoring import MOST_DRAWS, Score, drawn
 from shoal.states import Circular, Folded, StateSpace
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -36,6 +40,34 @@ class DecisionScore(Score):
         """How much better than passive moves alone, and its standard error."""
         assert self.passive is not None
         return self.minus(self.passive)
+
+    @property
+    def unit(self) -> str:
+        """What a score is per."""
+        return "decision"
+
+    def table(self) -> "pd.DataFrame":
+        """A row for each block: decisions, bits per decision, and those of passive moves alone."""
+        assert self.passive is not None
+        table = super().table()
+        table["passive_bits"] = self.passive.sums / self.passive.counts
+        table["gain"] = table["bits"] - table["passive_bits"]
+        return table
+
+    def __str__(self) -> str:
+        gain, error = self.gain
+        spread = f" ± {error:.3f}" if np.isfinite(error) else ""
+        size = f"{gain:.3f}".replace("-", "−")
+        if not np.isfinite(error) or abs(gain) <= 2 * error:
+            told = (
+                "Whether preferences predict these moves better than passive moves cannot be told"
+            )
+        elif gain > 0:
+            told = "Preferences predict these moves better than passive moves alone"
+        else:
+            told = "Preferences predict these moves worse than passive moves alone"
+        words = f"{told}: the difference is {size}{spread} bits per decision."
+        return " ".join(filter(None, [self._sentence(), words, self._block_sentence()]))
 
     def __repr__(self) -> str:
         gain, error = self.gain
@@ -89,6 +121,15 @@ class DecisionFit(Fit):
     def absorbing(self) -> xr.DataArray:
         """No state: every decision could have been another."""
         return xr.zeros_like(self.arrivals, dtype=bool)
+
+    def headline(self) -> Headline:
+        """What the animals do, in one sentence, and the sentences behind it."""
+        return no_costs(self) or chosen_moves(self)
+
+    @property
+    def data_unit(self) -> str:
+        """What it was learned from, one of them: a transition or a decision."""
+        return "decision"
 
     def __repr__(self) -> str:
         return (

@@ -15,8 +15,11 @@ from shoal.passive.narrowness import narrow_axes
 from shoal.posterior.identified import compared_parts, misfit
 from shoal.posterior.importance import FEWEST, PARETO_K
 from shoal.posterior.specification import Unreadable
+from shoal.results import Result, counted, data_frame
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from shoal.posterior.fit import Fit
 
 R_HAT = 1.01
@@ -50,9 +53,23 @@ UNLEARNED = 0.9
 INSEPARABLE = 0.8
 """The share of a passive unknown's variance that goes along with the costs."""
 
+LIMITS = {
+    "max_r_hat": ("at most", R_HAT),
+    "min_ess_bulk": ("at least", ESS),
+    "min_ess_tail": ("at least", ESS),
+    "divergences": ("at most", 0),
+    "min_e_bfmi": ("at least", E_BFMI),
+    "pareto_k": ("at most", PARETO_K),
+    "importance_ess": ("at least", ESS),
+    "share_passively_rare": ("at most", RARE_SHARE),
+    "quadrature_shift": ("at most", 1.0),
+    "turn_correlation": ("at least", -SPOILT),
+}
+"""The figures by which a fit is judged, with the limit of each."""
 
-@dataclass(frozen=True)
-class Diagnostics:
+
+@dataclass(frozen=True, repr=False)
+class Diagnostics(Result):
     """Sentences about a fit, and the numbers behind them.
 
     Attributes
@@ -74,6 +91,24 @@ class Diagnostics:
         """Whether nothing speaks against using the result."""
         return not self.failures
 
+    def table(self) -> "pd.DataFrame":
+        """A row for each figure: its value, its limit where it has one, whether it keeps it."""
+        sides, limits, fine = [], [], []
+        for name, value in self.numbers.items():
+            side, limit = LIMITS.get(name, ("", math.nan))
+            sides.append(side)
+            limits.append(float(limit))
+            fine.append(not side or (value <= limit if side == "at most" else value >= limit))
+        return data_frame(
+            {
+                "quantity": list(self.numbers),
+                "value": list(self.numbers.values()),
+                "should_be": sides,
+                "limit": limits,
+                "fine": fine,
+            }
+        )
+
     def __str__(self) -> str:
         sound = (
             "The computation is sound. Whether the model describes these animals is another "
@@ -84,7 +119,10 @@ class Diagnostics:
         lines += [f"  • {line}" for line in self.notes]
         return "\n".join(lines)
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        trusted = "trusted" if self.trusted else "not trusted"
+        found = f"{counted(len(self.failures), 'failure')}, {counted(len(self.notes), 'note')}"
+        return f"Diagnostics({trusted}, {found})"
 
 
 def diagnose(fit: "Fit") -> Diagnostics:

@@ -8,8 +8,11 @@ import numpy as np
 from jaxtyping import Float
 
 from shoal.errors import InputError
+from shoal.results import Result, data_frame
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from shoal.posterior.fit import Fit
 
 
@@ -55,7 +58,7 @@ class Effect:
 
 
 @dataclass(frozen=True, eq=False)
-class Effects:
+class Effects(Result):
     """All effects; they add up to the cost-to-go less its mean, and their shares to one.
 
     Where the tracks leave nothing but noise, all shares of a draw are 0.
@@ -79,8 +82,25 @@ class Effects:
         first, second = self[one].share, self[other].share
         return float(np.mean(first > second) + 0.5 * np.mean(first == second))
 
-    def table(self, interval: float = 0.95) -> list[dict[str, str]]:
-        """A row for each effect: share of variance, range, and their intervals."""
+    def table(self, interval: float = 0.95) -> "pd.DataFrame":
+        """A row for each effect: its share of the variance, its range in nats, their intervals.
+
+        Parameters
+        ----------
+        interval
+            The mass of the equal-tailed intervals.
+        """
+        tails = [(1 - interval) / 2, (1 + interval) / 2]
+        share = np.stack([effect.share for effect in self.effects])
+        reach = np.stack([effect.range for effect in self.effects])
+        found: dict[str, Any] = {"effect": list(self.names)}
+        for name, draws in (("share", share), ("range", reach)):
+            lower, upper = np.quantile(draws, tails, axis=1)
+            found |= {name: draws.mean(axis=1), f"{name}_lower": lower, f"{name}_upper": upper}
+        return data_frame(found)
+
+    def rows(self, interval: float = 0.95) -> list[dict[str, str]]:
+        """The table as it is printed: a row for each effect, numbers with their intervals."""
         tails = [(1 - interval) / 2, (1 + interval) / 2]
         return [
             {
@@ -90,6 +110,13 @@ class Effects:
             }
             for effect in self.effects
         ]
+
+    def __str__(self) -> str:
+        return self.sentence()
+
+    def __repr__(self) -> str:
+        shares = (f"{effect.name} {effect.share.mean():.0%}" for effect in self.effects)
+        return f"Effects({', '.join(shares)})"
 
     def sentence(self) -> str:
         """Which main effect matters more, and how sure that is."""

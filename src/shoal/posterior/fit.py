@@ -24,10 +24,12 @@ from shoal.posterior.density import Density
 from shoal.posterior.diagnostics import Diagnostics, diagnose
 from shoal.posterior.draws import Draws
 from shoal.posterior.effects import Effects, effects_of
+from shoal.posterior.headline import Headline, no_costs, wanted_states
 from shoal.posterior.hierarchy import Hierarchy
 from shoal.posterior.loo import LooScore, loo
 from shoal.posterior.scoring import Score, score
 from shoal.posterior.specification import Unreadable, plain
+from shoal.results import Result, counted
 from shoal.states import Headings, StateSpace, Transitions
 from shoal.tracks.record import warn
 from shoal.version import __version__
@@ -43,7 +45,7 @@ ENGINES = ("jax", "blackjax", "numpy", "scipy", "xarray")
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class Fit(Result):
     """Draws from the posterior of a model, in ArviZ groups.
 
     Attributes
@@ -327,6 +329,40 @@ class Fit:
         from shoal.posterior.storage import save_fit  # noqa: PLC0415  (storage builds fits)
 
         return save_fit(self, Path(path))
+
+    def table(self) -> "pd.DataFrame":
+        """A row for each state: the bins, then what ``summary`` says of its cost-to-go."""
+        return self.summary().reset_index()
+
+    def headline(self) -> Headline:
+        """What the animals do, in one sentence, and the sentences behind it."""
+        return no_costs(self) or wanted_states(self)
+
+    def __str__(self) -> str:
+        said, behind = self.headline()
+        return " ".join([said, *behind, self._how(), self._whether()])
+
+    def _how(self) -> str:
+        """From what it was learned, and how."""
+        sizes = self.data["posterior"].sizes
+        seen = counted(int(self.arrivals.sum()), self.data_unit)
+        draws = counted(sizes["chain"] * sizes["draw"], "draw")
+        drawn = "the most probable costs only" if self.method == "map" else draws
+        return (
+            f"This was learned from {seen} among {counted(self.model.space.size, 'state')} "
+            f"by the method {self.method} ({drawn})."
+        )
+
+    def _whether(self) -> str:
+        """Whether it can be used."""
+        if self.diagnostics().trusted:
+            return "No diagnostic speaks against using this fit."
+        return "Do not trust this fit yet: print(fit.diagnostics()) says why."
+
+    @property
+    def data_unit(self) -> str:
+        """What it was learned from, one of them: a transition or a decision."""
+        return "transition"
 
     def __repr__(self) -> str:
         sizes = self.data["posterior"].sizes

@@ -11,8 +11,12 @@ from jaxtyping import Array, Float
 
 from shoal.errors import InputError
 from shoal.posterior.scoring import Score, drawn, pair_logs
+from shoal.results import counted, data_frame
+from shoal.states.transitions import Pairs
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from shoal.posterior.fit import Fit
 
 CHUNK = 256
@@ -30,12 +34,40 @@ class LooScore(Score):
     ----------
     pareto_k
         Of every distinct transition: above 0.7 its score is not to be trusted.
+    pairs
+        The distinct transitions, with how often each was seen.
     """
 
     pareto_k: Float[np.ndarray, " pairs"] = None  # type: ignore[assignment]
+    pairs: Pairs = None  # type: ignore[assignment]
+
+    def table(self) -> "pd.DataFrame":
+        """A row for each distinct transition: the states, how often, bits, and Pareto k̂."""
+        first = np.cumsum(self.pairs.count) - self.pairs.count
+        return data_frame(
+            {
+                "origin": self.pairs.origin,
+                "destination": self.pairs.destination,
+                "count": self.pairs.count,
+                "bits": self.sums[first],
+                "pareto_k": self.pareto_k,
+            }
+        )
+
+    def __str__(self) -> str:
+        if not self.unsure:
+            words = "All of the transitions have a score that can be trusted."
+        else:
+            all_pairs = counted(self.pareto_k.size, "distinct transition")
+            words = (
+                f"The scores of {self.unsure:,} of {all_pairs} cannot be trusted (Pareto k̂ above "
+                f"{GOOD_K})."
+            )
+        left = "Each transition is scored by the draws as if it had been left out of the fit."
+        return f"{super().__str__()} {left} {words}"
 
     def __repr__(self) -> str:
-        return f"{super().__repr__()[:-1]}, {self.unsure} of {self.pareto_k.size} pairs unsure)"
+        return f"Loo{super().__repr__()[:-1]}, {self.unsure} of {self.pareto_k.size} pairs unsure)"
 
     @property
     def unsure(self) -> int:
@@ -80,7 +112,7 @@ def loo(fit: "Fit", draws: int = 2000) -> LooScore:
         bits[first : first + size] = mean[:size] / np.log(2)
         shapes[first : first + size] = k[:size]
     each = np.repeat(bits, count)
-    return LooScore(each, np.ones(each.size), True, shapes)
+    return LooScore(each, np.ones(each.size), True, shapes, Pairs(origin, destination, count))
 
 
 @eqx.filter_jit

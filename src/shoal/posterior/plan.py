@@ -31,7 +31,7 @@ def plan_of(
     seen = [pairs.origin, pairs.destination, pairs.count]
     if isinstance(transitions, Decisions):
         row = [] if transitions.row is None else [transitions.row]
-        seen += [transitions.table, *row, transitions.turn, transitions.step]
+        seen += [transitions.candidate_states, *row, transitions.turn, transitions.step]
     description, arrays = described_model(model)
     matrix = [] if arrays is None else [arrays[name].values for name in sorted(arrays, key=str)]
     sampler = {name: value for name, value in asdict(settings).items() if name != "workers"}

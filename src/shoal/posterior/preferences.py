@@ -14,12 +14,14 @@ change with the levels; they lie in the row space of the matrix of the least squ
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
 from jaxtyping import Bool, Float, Int
 
-from shoal.posterior.decision_fit import DecisionFit
+if TYPE_CHECKING:
+    from shoal.posterior.decision_fit import DecisionFit
 
 TOLERANCE = 1e-6
 """Of a difference that can be told."""
@@ -98,7 +100,7 @@ class Preference:
         return flat.reshape(self.draws.shape)
 
 
-def preferences(fit: DecisionFit, terms: Sequence[tuple[int, ...]]) -> tuple[Preference, ...]:
+def preferences(fit: "DecisionFit", terms: Sequence[tuple[int, ...]]) -> tuple[Preference, ...]:
     """What each of some features, or pairs of them, does to q with the others equal.
 
     Parameters

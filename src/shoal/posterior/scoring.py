@@ -13,10 +13,13 @@ from jaxtyping import Array, Float, Int
 from shoal.errors import InputError
 from shoal.lmdp.log_space import log_apply
 from shoal.passive import PassiveFamily
+from shoal.results import Result, counted, data_frame
 from shoal.states import StateSpace, Transitions
 from shoal.tracks.record import warn
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from shoal.posterior.fit import Fit
 
 MOST_DRAWS = 1000
@@ -24,7 +27,7 @@ MOST_DRAWS = 1000
 
 
 @dataclass(frozen=True, eq=False)
-class Score:
+class Score(Result):
     """Bits per transition: the mean of log₂ p(next state | state), over all draws of a fit.
 
     Attributes
@@ -62,6 +65,45 @@ class Score:
         with np.errstate(invalid="ignore"):  # −∞ less −∞ is nothing to compare
             difference = self.sums - other.sums
         return float(difference.sum() / self.counts.sum()), _ratio_error(difference, self.counts)
+
+    @property
+    def unit(self) -> str:
+        """What a score is per."""
+        return "transition"
+
+    def table(self) -> "pd.DataFrame":
+        """A row for each block: how many transitions it has, and bits per transition."""
+        return data_frame(
+            {
+                "block": np.arange(len(self.counts)),
+                f"{self.unit}s": self.counts.astype(int),
+                "bits": self.sums / self.counts,
+            }
+        )
+
+    def __str__(self) -> str:
+        return " ".join(filter(None, [self._sentence(), self._block_sentence()]))
+
+    def _sentence(self) -> str:
+        """The score in words."""
+        error = self.standard_error
+        spread = f" ± {error:.3f}" if np.isfinite(error) else ""
+        bits = f"{self.bits:.3f}".replace("-", "−")
+        return (
+            f"The model gives {counted(self.transitions, self.unit)} a score of "
+            f"{bits}{spread} bits per {self.unit}; higher is better."
+        )
+
+    def _block_sentence(self) -> str:
+        """How far the standard error can be trusted."""
+        if self.independent:
+            return (
+                f"The standard error takes every {self.unit} for independent of the others, "
+                "so it is too small."
+            )
+        if len(self.counts) < 2:
+            return "There is one block only, so no standard error is known."
+        return f"The standard error comes from the differences between {len(self.counts)} blocks."
 
     def __repr__(self) -> str:
         blocks = "" if self.independent else f", {len(self.counts)} blocks"

@@ -8,41 +8,9 @@ import numpy as np
 from shoal.moves import EmpiricalMoves
 from shoal.posterior import DecisionFit
 from shoal.posterior.around import Around, around
-from shoal.posterior.choices import Statement, statements
 from shoal.posterior.preferences import preferences
 from shoal.report.packing import packed, plain
 from shoal.states import Folded
-
-
-def choices_in_words(fit: DecisionFit) -> tuple[str, list[str]]:
-    """One sentence that says what these animals choose, and the sentences behind it."""
-    said = statements(fit)
-    behind = [statement.sentence for statement in said]
-    if fit.method == "map":
-        return (
-            "The most probable costs alone do not tell what these animals prefer: draws do "
-            "(method laplace or nuts).",
-            behind,
-        )
-    claims = _claims(said)
-    if claims:
-        return f"These animals {_listed(claims)}.", behind
-    about = [statement for statement in said if statement.interval is not None]
-    if not about:
-        return "Nothing can be known of what these animals prefer from these moves.", behind
-    return "These tracks do not show a preference for anything that was looked at.", behind
-
-
-def _claims(said: Sequence[Statement]) -> list[str]:
-    """What is supported; where turning depends on distance, only the sentence that says how."""
-    found = [statement for statement in said if statement.supported]
-    finer = {statement.axes[0] for statement in found if len(statement.axes) > 1}
-    return [s.claim for s in found if len(s.axes) > 1 or s.axes[0] not in finer]
-
-
-def _listed(parts: Sequence[str]) -> str:
-    *most, last = parts
-    return f"{', '.join(most)}, and {last}" if most else last
 
 
 def decided_marginals(fit: DecisionFit) -> list[dict[str, Any]]:

@@ -13,7 +13,6 @@ from shoal.posterior.specification import Unreadable
 from shoal.report import decided, sections
 from shoal.report.contents import check_of, facts_of, fit_contents, short, unknowns_of
 from shoal.report.frame import asset, page_html
-from shoal.report.headline import headline
 from shoal.report.known import in_words
 from shoal.report.packing import packed
 from shoal.report.policies import policy_of
@@ -92,7 +91,7 @@ class Report:
     def parts(self, served: bool = False) -> list[Section]:
         """What the page holds, in order."""
         fit, contents, diagnostics = self.fit, self.contents, self.fit.diagnostics()
-        sentence, behind = headline(fit)
+        sentence, behind = fit.headline()
         moves = isinstance(fit, DecisionFit)
         shown = [
             Section(
@@ -144,7 +143,7 @@ class Report:
         figure = '<div id="marginal-figure" class=many></div>'
         if isinstance(self.fit, DecisionFit):
             return paragraph(decided.MARGINALS, "note") + figure
-        rows = self.fit.effects().table()
+        rows = self.fit.effects().rows()
         effects = table(rows, "What each axis does, and what they do together", 1)
         return paragraph(_MARGINALS, "note") + figure + effects
 
@@ -179,7 +178,7 @@ class Report:
     def _checks(self) -> str:
         if self.check is None:
             return paragraph(_UNCHECKED, "note")
-        rows = table(self.check.table(), "Mean of the replicates, with 95 % interval", 1)
+        rows = table(self.check.rows(), "Mean of the replicates, with 95 % interval", 1)
         key = "Black line: observed. Thin bar: 95 % of the replicates, thick bar: half of them."
         models = ("blue", "grey", "orange")
         named = ", ".join(

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float
@@ -11,8 +12,12 @@ from shoal.errors import InputError
 from shoal.posterior.diagnostics import ESS, R_HAT
 from shoal.posterior.importance import PARETO_K
 from shoal.posterior.scoring import Score
+from shoal.results import Result, data_frame
 from shoal.selection.best_models import LEVEL, confidence_set
 from shoal.tracks.splitting import listed
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ALONE = "Standard errors take every {unit} for independent of the others and are too small."
 FEW_BLOCKS = 8
@@ -86,7 +91,7 @@ class Entry:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(Result):
     """Scores of several models on the same held-out transitions or decisions.
 
     Attributes
@@ -161,8 +166,37 @@ class Comparison:
                 found.append((entry.name, *entry.score.minus(plain[0].score)))
         return found
 
-    def table(self) -> list[dict[str, str]]:
-        """A row for each model."""
+    def table(self) -> "pd.DataFrame":
+        """A row for each model: its score, how far it is from the best, its stacking weight.
+
+        Scores are bits per held-out transition or decision, each with its standard error.
+        """
+        weights, contenders = self.weights(), self.contenders
+        gaps = [entry.score.minus(self.best.score) for entry in self.entries]
+        found: dict[str, Any] = {
+            "model": [entry.name for entry in self.entries],
+            "bits": [entry.score.bits for entry in self.entries],
+            "bits_error": [entry.score.standard_error for entry in self.entries],
+        }
+        if self.unit == "decision":
+            gains = [entry.score.minus(self.entries[0].score) for entry in self.entries]
+            found |= {"gain": [gain for gain, _ in gains], "gain_error": [e for _, e in gains]}
+        return data_frame(
+            found
+            | {
+                "difference": [gap for gap, _ in gaps],
+                "difference_error": [error for _, error in gaps],
+                "can_be_best": [entry in contenders for entry in self.entries],
+                "p_value": [self.p_values[entry.name] for entry in self.entries],
+                "trained_bits": [entry.trained for entry in self.entries],
+                "weight": [weights[entry.name] for entry in self.entries],
+                "unknowns": [entry.unknowns for entry in self.entries],
+                "warning": [", ".join(entry.doubts) for entry in self.entries],
+            }
+        )
+
+    def rows(self) -> list[dict[str, str]]:
+        """The table as it is printed: a row for each model, numbers with their errors."""
         weights, best = self.weights(), self.best
         rows = []
         for entry in self.entries:
@@ -204,6 +238,9 @@ class Comparison:
                 f"{remedy}."
             )
         return found
+
+    def __str__(self) -> str:
+        return self.sentence()
 
     def sentence(self) -> str:
         """Which model to believe, and whether costs pay."""

@@ -4,19 +4,12 @@ from shoal.simulation.couzin import Couzin
 from shoal.simulation.decisions import simulate_decisions
 from shoal.simulation.groups import simulate
 from shoal.simulation.release import Release
-from shoal.simulation.spp import Flock, simulate_spp
-from shoal.simulation.tank import Tank, TankSettings, simulate_tank
 from shoal.simulation.vicsek import Vicsek
 
 __all__ = [
     "Couzin",
-    "Flock",
     "Release",
-    "Tank",
-    "TankSettings",
     "Vicsek",
     "simulate",
     "simulate_decisions",
-    "simulate_spp",
-    "simulate_tank",
 ]

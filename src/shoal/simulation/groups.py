@@ -104,8 +104,8 @@ def simulate(  # noqa: PLR0913  (every choice a user has)
     fps, length_unit
         Of a release; tracks know theirs.
     heading_frames, minimum_step, tracker_headings
-        How headings at the start are read off tracks, see ``shoal.headings``. By default as for
-        the fit; for other policies over 1 frame, from any step, from displacements.
+        How headings at the start are read off tracks, see ``shoal.tracks.headings``. By default as
+        for the fit; for other policies over 1 frame, from any step, from displacements.
     progress
         True for a bar, False for none, None for a bar on a terminal.
 
@@ -117,10 +117,10 @@ def simulate(  # noqa: PLR0913  (every choice a user has)
     Examples
     --------
     >>> import shoal
-    >>> box = shoal.Periodic(0, 0, 1, 1)
+    >>> box = shoal.tracks.Periodic(0, 0, 1, 1)
     >>> flock = shoal.simulate(
-    ...     shoal.Vicsek(radius=0.1, noise=10), start=shoal.Release(50), steps=20, speed=0.03,
-    ...     arena=box, seed=1,
+    ...     shoal.simulation.Vicsek(radius=0.1, noise=10), start=shoal.Release(50), steps=20,
+    ...     speed=0.03, arena=box, seed=1,
     ... )
     >>> flock
     Tracks(50 animals, 21 frames, 0 of 1050 fixes missing)

@@ -228,7 +228,8 @@ def _check_walls(part: Any, designs: Sequence[Design]) -> None:
         if design.arena is None or isinstance(design.arena, Periodic):
             raise InputError(
                 f"wall_distance needs the walls around group {design.label!r}: pass "
-                "arena=shoal.Rectangle(left, bottom, right, top) or shoal.Circle(x, y, radius)"
+                "arena=shoal.tracks.Rectangle(left, bottom, right, top) or "
+                "shoal.tracks.Circle(x, y, radius)"
             )
 
 

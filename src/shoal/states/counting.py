@@ -50,8 +50,8 @@ def count_transitions(  # noqa: PLR0913  (every choice a user has)
         of 5 every fifth frame of a group begins one. Transitions that overlap would tell nearly the
         same several times, and make intervals too short.
     heading_frames, minimum_step, tracker_headings
-        How headings are taken: from displacements over this many frames, see ``shoal.headings``,
-        or as the tracker gave them.
+        How headings are taken: from displacements over this many frames, see
+        ``shoal.tracks.headings``, or as the tracker gave them.
     by
         ``"group"`` or ``"individual"`` for a dictionary of counts, by label or by (label, name).
     cluster

@@ -17,7 +17,7 @@ class Custom:
     Parameters
     ----------
     axis
-        ``shoal.Circular(name, bins)`` for degrees or ``shoal.Interval(name, edges, unit)``.
+        ``shoal.Circular(name, bins)`` for degrees or ``shoal.states.Interval(name, edges, unit)``.
     function
         Takes a Scene with ``positions`` (time, individuals, 2), ``headings`` (time, individuals)
         in degrees, ``fps`` and ``group``; gives an array (time, individuals), NaN for no value.
@@ -29,7 +29,8 @@ class Custom:
     Examples
     --------
     >>> import shoal
-    >>> north = shoal.Custom(shoal.Interval("north", (0, 1, 2)), lambda s: s.positions[..., 1])
+    >>> axis = shoal.states.Interval("north", (0, 1, 2))
+    >>> north = shoal.states.Custom(axis, lambda scene: scene.positions[..., 1])
     >>> shoal.StateSpace(north).size
     2
     """

@@ -223,7 +223,8 @@ class WallDistance:
     edges
         Of the bins, in the unit of the tracks. An animal outside has no distance.
     arena
-        ``shoal.Rectangle(…)`` or ``shoal.Circle(…)``; None takes the one that the tracks know.
+        ``shoal.tracks.Rectangle(…)`` or ``shoal.tracks.Circle(…)``; None takes the one that the
+        tracks know.
     unit
         For axis labels.
     beyond
@@ -261,8 +262,8 @@ class WallDistance:
         if arena is None:
             raise InputError(
                 f"the walls around group {scene.group!r} are not known: give "
-                "arena=shoal.Rectangle(left, bottom, right, top) or shoal.Circle(x, y, radius), or "
-                "--arena on the command line"
+                "arena=shoal.tracks.Rectangle(left, bottom, right, top) or "
+                "shoal.tracks.Circle(x, y, radius), or --arena on the command line"
             )
         distance = arena.distance(places)
         return namespace(distance).where(distance >= 0, distance, np.nan)

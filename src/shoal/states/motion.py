@@ -97,7 +97,7 @@ class RelativeSpeed:
     Examples
     --------
     >>> import shoal
-    >>> shoal.RelativeSpeed((0.0, 0.5, 1.0, 1.5, 2.0), beyond=True).axis.name
+    >>> shoal.states.RelativeSpeed((0.0, 0.5, 1.0, 1.5, 2.0), beyond=True).axis.name
     'relative_speed'
     """
 

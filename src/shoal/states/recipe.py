@@ -135,7 +135,7 @@ class Counting:
     lag
         Frames between the two states of a transition.
     heading_frames, minimum_step, tracker_headings
-        How headings are taken, see ``shoal.headings``.
+        How headings are taken, see ``shoal.tracks.headings``.
     """
 
     space: StateSpace

@@ -2,16 +2,21 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from jaxtyping import Int
 
 from shoal.errors import InputError
+from shoal.results import Result, counted, data_frame
 from shoal.states import splitting
 from shoal.states.recipe import Headings
 from shoal.states.records import Records
 from shoal.states.space import StateSpace
+from shoal.states.words import animals_of, left_out
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Split = tuple["Transitions", "Transitions"]
 
@@ -29,7 +34,7 @@ class Pairs:
 
 
 @dataclass(frozen=True, eq=False)
-class Transitions:
+class Transitions(Result):
     """Counted transitions on a state space: y_ij as its pairs, their row and column sums.
 
     Attributes
@@ -294,6 +299,35 @@ class Transitions:
 
     def __add__(self, other: "Transitions") -> "Transitions":
         return Transitions.summed([self, other], self.space)
+
+    def table(self) -> "pd.DataFrame":
+        """A row for each distinct transition: the two states, their bins, and how often."""
+        start, end = (
+            self.space.decode(states) for states in (self.pairs.origin, self.pairs.destination)
+        )
+        names = self.space.names
+        return data_frame(
+            {
+                "origin": self.pairs.origin,
+                "destination": self.pairs.destination,
+                **{f"{name}_before": values for name, values in zip(names, start, strict=True)},
+                **{f"{name}_after": values for name, values in zip(names, end, strict=True)},
+                "count": self.pairs.count,
+            }
+        )
+
+    def __str__(self) -> str:
+        visited = int((self.arrivals > 0).sum())
+        whose = f" of {animals_of(self.records)}" if self.records else ""
+        apart = "from one frame to the next" if self.lag == 1 else f"over {self.lag} frames"
+        made = f", {apart}," if self.headings is not None else ""
+        return (
+            f"{counted(self.total, 'transition')}{whose}{made} between "
+            f"{counted(self.space.size, 'state')}. "
+            f"{len(self.pairs):,} of them are distinct, and "
+            f"{counted(visited, 'state was', 'states were')} entered. "
+            f"{left_out(self.dropped, self.fixes, 'state')}"
+        ).strip()
 
     def __repr__(self) -> str:
         visited = int((self.arrivals > 0).sum())

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import InputError
+from shoal.results import Result, counted, share
 from shoal.tracks import preparing, splitting, writing
 from shoal.tracks.record import Tracks
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Collection:
+class Collection(Result):
     """Tracks of several groups; every group has its own label.
 
     Examples
@@ -182,6 +183,22 @@ class Collection:
                 raise InputError(f"no group is called {which!r}; there are {list(self.groups)}")
             return self.tracks[self.groups.index(which)]
         return self.tracks[which]
+
+    def __str__(self) -> str:
+        animals = sum(len(member.members) for member in self.tracks)
+        frames = sum(len(member.positions) for member in self.tracks)
+        fixes = sum(member.positions[..., 0].size for member in self.tracks)
+        lost = sum(member.missing for member in self.tracks)
+        unit = self.length_unit
+        words = [
+            f"Tracks of {counted(len(self), 'group')} with {counted(animals, 'animal')} in all, "
+            f"seen in {counted(frames, 'frame')}.",
+            f"Lengths are in {unit}." if unit else "No unit of length is known.",
+            f"{share(lost, fixes).capitalize()} of the places are missing.",
+        ]
+        if self.notes:
+            words.append(f"{counted(len(self.notes), 'remark')} on the tracks: see notes.")
+        return " ".join(words)
 
     def __repr__(self) -> str:
         animals = sum(len(member.members) for member in self.tracks)

@@ -10,6 +10,7 @@ import xarray as xr
 from jaxtyping import Float
 
 from shoal.errors import InputError, warn
+from shoal.results import Result, counted, share, spoken
 from shoal.tracks import movement, preparing, splitting, writing
 from shoal.tracks.arena import Arena
 from shoal.tracks.covariates import LANDMARK, coordinates_of, covariates_of, members_of
@@ -32,7 +33,7 @@ __all__ = ["Tracks", "same_tracks", "warn"]
 
 
 @dataclass(frozen=True, eq=False)
-class Tracks:
+class Tracks(Result):
     """Positions of the animals of one group, with names, times, units and provenance.
 
     Attributes
@@ -322,6 +323,39 @@ class Tracks:
     def __iter__(self) -> Iterator["Tracks"]:
         """One experiment is a collection of one."""
         yield self
+
+    def __str__(self) -> str:
+        frames, animals, _ = self.positions.shape
+        label = f" of the group {self.group}" if self.group else ""
+        others = [name for name in self.individuals if name not in self.members]
+        beside = (
+            f", with {' and '.join(others)} as {'a landmark' if len(others) == 1 else 'landmarks'}"
+        )
+        words = [
+            f"Tracks of {counted(len(self.members), 'animal')}{label}{beside if others else ''}, "
+            f"seen in {counted(frames, 'frame')}{self._how_long()}.",
+            f"Lengths are in {self.length_unit}."
+            if self.length_unit
+            else "No unit of length is known.",
+            f"{share(self.missing, frames * animals).capitalize()} of the places are missing.",
+            *(
+                [f"{counted(len(self.notes), 'remark')} on the tracks: see notes."]
+                if self.notes
+                else []
+            ),
+        ]
+        return " ".join(words)
+
+    def _how_long(self) -> str:
+        """The time between the first and the last frame, where the rate is known."""
+        if not self.fps:
+            return ""
+        seconds = (len(self.positions) - 1) / self.fps
+        for size, unit in ((172800, "days"), (7200, "hours"), (120, "minutes")):
+            if seconds >= size:
+                each = {"days": 86400, "hours": 3600, "minutes": 60}[unit]
+                return f" over {spoken(seconds / each)} {unit}"
+        return f" over {spoken(seconds)} seconds"
 
     def __repr__(self) -> str:
         frames, animals, _ = self.positions.shape

@@ -133,7 +133,7 @@ class CalibrateRun:
 
     def rows(self) -> list[dict[str, str]]:
         """Ranked quantities, or what is said of them where there are none."""
-        return self.calibration.table() or [{"what": line} for line in self.calibration.sentences()]
+        return self.calibration.rows() or [{"what": line} for line in self.calibration.sentences()]
 
     def _csv(self) -> str:
         """Every rank of every replicate, with the troubles of its fit."""

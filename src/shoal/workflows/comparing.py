@@ -134,7 +134,7 @@ class CompareRun(Reading):
         page = Page(
             title="Which model to believe",
             lead=self.comparison.sentence(),
-            rows=self.comparison.table(),
+            rows=self.comparison.rows(),
             pictures=(Picture(picture, "scores", _CAPTION.format(unit=unit)),),
             notes=(
                 Note("What was held out", self.what_was_held_out()),

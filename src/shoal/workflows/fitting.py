@@ -333,7 +333,7 @@ class FitRun(Reading):
             effects = self.fit.effects()
             rows += [
                 (f"effect of {row['effect']}", f"{row['share of variance']} of the variance")
-                for row in effects.table()
+                for row in effects.rows()
             ]
             rows.append(("what matters", effects.sentence()))
         return rows

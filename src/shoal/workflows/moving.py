@@ -253,11 +253,11 @@ class Moving:
         figure = save_figure(drawn, folder / f"{out.stem}-measures.png")
         save_figure(drawn, folder / f"{out.stem}-measures.pdf")
         table = folder / f"{out.stem}-measures.csv"
-        write_table(check.table(), table)
+        write_table(check.rows(), table)
         page = Page(
             title="Do simulated groups move like the observed ones?",
             lead=check.words(),
-            rows=check.table(),
+            rows=check.rows(),
             pictures=(Picture(figure, "Measures of simulated and observed groups", _CAPTION),),
             notes=(
                 Note("How far to trust the fit", str(self.fit.diagnostics())),

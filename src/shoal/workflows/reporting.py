@@ -10,7 +10,6 @@ from shoal.errors import InputError
 from shoal.explorer.workbench import Workbench
 from shoal.posterior.decision_fit import DecisionFit
 from shoal.report import Report
-from shoal.report.headline import headline
 from shoal.report.replay import Movement
 from shoal.report.writing import checked_replicates
 from shoal.system.files import make_folder, write_whole
@@ -105,7 +104,7 @@ class Reporting(Moving):
     @property
     def headline(self) -> str:
         """What the fit says, in a sentence."""
-        return headline(self.fit)[0]
+        return self.fit.headline()[0]
 
     @property
     def sampled(self) -> list[str]:

@@ -85,7 +85,7 @@ def test_frames_in_steps_of_two_come_half_as_often(name, tmp_path):
 def test_what_else_a_file_says_is_kept(tmp_path):
     positions = places()
     guppies = shoal.read_tracks(made("robofish", tmp_path, positions))
-    assert guppies.arena == shoal.Rectangle(-100, -150, 100, 150)
+    assert guppies.arena == shoal.tracks.Rectangle(-100, -150, 100, 150)
     assert guppies.covariates["sex"] == {"1": "female", "2": "female", "3": "female"}
     assert np.all(guppies.headings(tracker=True) == 90)
     assert guppies.length_unit == "cm"

@@ -220,7 +220,7 @@ def guppies(folder, sexes=("female", "male")):
 
 
 def test_the_guppy_experiment_is_read_from_one_table_or_from_many(tmp_path):
-    whole = shoal.read_guppies(guppies(tmp_path, ["female"] * 12 + ["male"] * 14))
+    whole = shoal.paper.read_guppies(guppies(tmp_path, ["female"] * 12 + ["male"] * 14))
     assert len(whole) == 26
     assert [part.covariates["sex"] for part in whole].count("male") == 14
     assert whole[0].fps == 10
@@ -231,15 +231,15 @@ def test_the_guppy_experiment_is_read_from_one_table_or_from_many(tmp_path):
         table = tracks.table()[["individual", "frame", "x", "y"]]
         sex = tracks.covariates["sex"]
         table.to_csv(parts / f"{sex}_{number:02d}.csv", index=False)
-    again = shoal.read_guppies(parts)
+    again = shoal.paper.read_guppies(parts)
     assert len(again) == 26
     assert [part.covariates["sex"] for part in again].count("female") == 12
-    few = shoal.read_guppies(guppies(tmp_path))
+    few = shoal.paper.read_guppies(guppies(tmp_path))
     assert "1 female and 1 male groups; the paper has 12 and 14" in few.notes[-1] or any(
         "the paper has 12 and 14" in note for note in few.notes
     )
     with pytest.raises(shoal.InputError, match="its sex is not told"):
-        shoal.read_guppies(guppies(tmp_path, ["unknown"]))
+        shoal.paper.read_guppies(guppies(tmp_path, ["unknown"]))
 
 
 BROKEN = {

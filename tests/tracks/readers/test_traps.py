@@ -51,10 +51,10 @@ def test_flags_roles_and_walls_hold_for_streams_as_well(tmp_path, suffix):
     assert both_ways(write(table, tmp_path / f"v{suffix}")).dropped["not seen"] > 5
     table = long_table(places(missing=False), role=np.tile(["", "", "landmark"], FRAMES))
     assert both_ways(write(table, tmp_path / f"r{suffix}")).fixes == 2 * FRAMES
-    walled = shoal.Tracks.from_arrays(places(), arena=shoal.Circle(100, 100, 50), group="w")
+    walled = shoal.Tracks.from_arrays(places(), arena=shoal.tracks.Circle(100, 100, 50), group="w")
     path = tmp_path / f"w{suffix}"
     walled.to_csv(path) if suffix == ".csv" else walled.to_parquet(path)
-    space = shoal.StateSpace(shoal.WallDistance((0, 30, 60)))
+    space = shoal.StateSpace(shoal.states.WallDistance((0, 30, 60)))
     whole = shoal.count_transitions(walled, space)
     for rows in (30, 10**6):
         found = shoal.count_transitions(shoal.open_tracks(path, block_rows=rows), space)
@@ -76,7 +76,7 @@ def test_streamed_tables_are_called_by_their_files(tmp_path):
 def test_speeds_of_cut_groups_know_the_step_of_the_frames(tmp_path):
     table = long_table(places(missing=False))
     path = write(table.assign(frame=5 * table["frame"], fps=50.0), tmp_path / "s.parquet")
-    space = shoal.StateSpace(shoal.Speed((0, 5, 10, 20, 40, 80, 1000)))
+    space = shoal.StateSpace(shoal.states.Speed((0, 5, 10, 20, 40, 80, 1000)))
     whole = shoal.count_transitions(shoal.read_tracks(path), space)
     cut = shoal.count_transitions(shoal.open_tracks(path, block_rows=30), space)
     assert np.array_equal(cut.arrivals, whole.arrivals)
@@ -234,7 +234,7 @@ def test_mixed_rates_are_told(tmp_path):
         shoal.count_transitions([slow, fast], SPACE)
     untimed = shoal.Tracks.from_arrays(places(), group="c")
     with pytest.raises(shoal.InputError, match="speeds need the frame rate of every group"):
-        shoal.count_transitions([slow, untimed], shoal.StateSpace(shoal.Speed((0, 9, 999))))
+        shoal.count_transitions([slow, untimed], shoal.StateSpace(shoal.states.Speed((0, 9, 999))))
     assert slow.to_csv(tmp_path / "a.csv")
     fast.to_csv(tmp_path / "b.csv")
     with pytest.raises(shoal.InputError, match="fps is"):
@@ -252,7 +252,7 @@ def test_an_animal_all_alone_is_not_aligned_with_anybody():
 
 def test_nobody_is_away_from_itself():
     tracks = shoal.Tracks.from_arrays(walk(20), individuals=["a", "b"])
-    space = shoal.StateSpace(shoal.TargetDistance("a", (0, 1, 99)))
+    space = shoal.StateSpace(shoal.states.TargetDistance("a", (0, 1, 99)))
     assert shoal.count_transitions(tracks, space, by="individual")["", "a"].total == 0
 
 
@@ -277,11 +277,11 @@ def test_collections_of_unlike_groups_come_back(tmp_path):
         places(),
         fps=5.0,
         group="a",
-        arena=shoal.Circle(0, 0, 9),
+        arena=shoal.tracks.Circle(0, 0, 9),
         covariates={"trial": 1, "ok": True},
     )
     other = shoal.Tracks.from_arrays(
-        places(2), fps=7.0, group="b", arena=shoal.Rectangle(0, 0, 1, 1)
+        places(2), fps=7.0, group="b", arena=shoal.tracks.Rectangle(0, 0, 1, 1)
     )
     for path in (tmp_path / "c.csv", tmp_path / "c.parquet"):
         both = shoal.Collection([one, other])

@@ -62,7 +62,7 @@ def animate(  # noqa: PLR0913  (every choice a user has)
     follow
         The name of the animal to follow; by default the first, where there is an inset.
     heading_frames
-        Over how many frames headings are taken, see ``shoal.headings``.
+        Over how many frames headings are taken, see ``shoal.tracks.headings``.
     progress
         True for a bar, False for none, None for a bar on a terminal.
 

@@ -1,14 +1,16 @@
 """The paper's algorithm of section 3: particles that follow the optimal policy, places included."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float
+from matplotlib.figure import Figure
 
 from shoal.errors import checked_seed
 from shoal.lmdp import Solution, solve
 from shoal.passive import TurningMixture
+from shoal.results import Result
 from shoal.simulation.designs import Surroundings
 from shoal.simulation.groups import as_tracks, simulated
 from shoal.simulation.release import Release
@@ -17,9 +19,12 @@ from shoal.system.progress import silent
 from shoal.tracks import Periodic, Tracks
 from shoal.version import __version__
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 @dataclass(frozen=True, eq=False)
-class Flock:
+class Flock(Result):
     """Particles on their way, with both ways of counting what they did.
 
     Attributes
@@ -43,6 +48,24 @@ class Flock:
         The neighbours turned, too, so these transitions do not follow p*.
         """
         return count_transitions(self.tracks, self.space, tracker_headings=True)
+
+    def table(self) -> "pd.DataFrame":
+        """A row for each particle in each frame, as ``Tracks.table`` has it."""
+        return self.tracks.table()
+
+    def plot(self) -> Figure:
+        """Where the particles went."""
+        return self.tracks.plot()
+
+    def __str__(self) -> str:
+        return (
+            f"A simulated flock of {len(self.tracks.members)} particles over "
+            f"{len(self.tracks.positions)} frames. They follow the optimal policy of a known cost: "
+            f"{self.decided.total:,} decisions, each of them exactly by that policy."
+        )
+
+    def __repr__(self) -> str:
+        return f"Flock({self.tracks!r}, {self.decided.total} decisions)"
 
 
 def simulate_spp(

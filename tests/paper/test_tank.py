@@ -5,12 +5,12 @@ import pytest
 
 import shoal
 from shoal.measures import summaries
-from shoal.simulation.tank import LONGEST, SHORTEST
+from shoal.paper.tank import LONGEST, SHORTEST
 
 
 @pytest.fixture(scope="module")
 def tank():
-    return shoal.simulate_tank(seed=1)
+    return shoal.paper.simulate_tank(seed=1)
 
 
 @pytest.mark.slow
@@ -66,12 +66,12 @@ def test_what_the_fish_want_is_found_again_from_their_places_alone(tank):
 
 
 def test_a_tank_is_the_same_for_a_seed_and_takes_other_designs():
-    small = shoal.TankSettings(females=1, males=1, animals=4)
-    one, other = (shoal.simulate_tank(seed=3, settings=small) for _ in range(2))
+    small = shoal.paper.TankSettings(females=1, males=1, animals=4)
+    one, other = (shoal.paper.simulate_tank(seed=3, settings=small) for _ in range(2))
     assert one.tracks.groups == ("fm1", "ml1")
     for a, b in zip(one.tracks, other.tracks, strict=True):
         assert np.array_equal(a.positions, b.positions)
     with pytest.raises(shoal.InputError, match="at least one group"):
-        shoal.simulate_tank(seed=1, settings=shoal.TankSettings(females=0, males=0))
+        shoal.paper.simulate_tank(seed=1, settings=shoal.paper.TankSettings(females=0, males=0))
     with pytest.raises(shoal.InputError, match="swim slower"):
-        shoal.simulate_tank(seed=1, settings=shoal.TankSettings(1, 0, 4, speed=5.0))
+        shoal.paper.simulate_tank(seed=1, settings=shoal.paper.TankSettings(1, 0, 4, speed=5.0))

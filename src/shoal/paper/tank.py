@@ -1,15 +1,18 @@
 """A stand-in for the guppy experiment of the paper's section 4: its design, with a known truth."""
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float
+from matplotlib.figure import Figure
 
 from shoal.errors import InputError, checked_seed
+from shoal.figures.trajectories import trajectories
 from shoal.lmdp import Solution, solve
 from shoal.moves import Turns
 from shoal.passive import TurningMixture
+from shoal.results import Result, counted
 from shoal.simulation.designs import Design, Surroundings
 from shoal.simulation.groups import as_tracks, simulated_designs
 from shoal.simulation.policy import Policy
@@ -19,6 +22,9 @@ from shoal.states import LocalMisalignment, StateSpace, TargetMisalignment
 from shoal.system.progress import Report, reporting
 from shoal.tracks import Collection, Rectangle
 from shoal.version import __version__
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 TARGET = (0.2, 0.8)
 FPS = 10.0
@@ -79,7 +85,7 @@ class TankSettings:
 
 
 @dataclass(frozen=True, eq=False)
-class Tank:
+class Tank(Result):
     """Simulated experiments, and the truth behind them.
 
     Attributes
@@ -97,6 +103,26 @@ class Tank:
     space: StateSpace
     target: tuple[float, float]
     settings: TankSettings
+
+    def table(self) -> "pd.DataFrame":
+        """A row for each fish in each frame, as ``Collection.table`` has it."""
+        return self.tracks.table()
+
+    def plot(self) -> Figure:
+        """Where the fish went, a panel for each group, with the shelter."""
+        return trajectories(list(self.tracks), self.target)
+
+    def __str__(self) -> str:
+        fish = sum(len(group.members) for group in self.tracks)
+        x, y = self.target
+        return (
+            f"A simulated experiment: {counted(len(self.tracks), 'group')} with {fish:,} fish in "
+            f"all, let go in a square tank with a shelter at ({x:g}, {y:g}). The costs that the "
+            "fish follow are known."
+        )
+
+    def __repr__(self) -> str:
+        return f"Tank({self.tracks!r})"
 
 
 def tank_truth(settings: TankSettings, bins: int = 36) -> tuple[StateSpace, Solution]:

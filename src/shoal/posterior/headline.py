@@ -1,17 +1,25 @@
 """What a fit says, in a sentence a supervisor reads first."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float
 
 from shoal.basis import Flat
-from shoal.posterior import DecisionFit, Fit
 from shoal.posterior.along import marginal
 from shoal.posterior.choice_words import bin_words
+from shoal.posterior.choices import Statement, statements
 from shoal.posterior.effects import Effects
-from shoal.report.decided import choices_in_words
 from shoal.states import Axis, Circular, Numbered
+
+if TYPE_CHECKING:
+    from shoal.posterior.decision_fit import DecisionFit
+    from shoal.posterior.fit import Fit
+
+Headline = tuple[str, list[str]]
+"""A sentence, and the sentences behind it."""
 
 SURE = 0.95
 """The probability from which on one axis is said to matter more than another."""
@@ -74,7 +82,7 @@ class Span:
         )
 
 
-def spans(fit: Fit) -> list[Span]:
+def spans(fit: "Fit") -> list[Span]:
     """What every axis does, the others averaged over with the arrivals as weights."""
     found = []
     for place, axis in enumerate(fit.model.space.axes):
@@ -94,15 +102,18 @@ def spans(fit: Fit) -> list[Span]:
     return found
 
 
-def headline(fit: Fit) -> tuple[str, list[str]]:
-    """One sentence that says what these animals value, and the sentences behind it."""
-    if isinstance(fit.model.basis, Flat):
-        return (
-            "No costs were learned: this model has none, only passive movement.",
-            ["It is a baseline for models with costs to be compared with (shoal compare)."],
-        )
-    if isinstance(fit, DecisionFit):
-        return choices_in_words(fit)
+def no_costs(fit: "Fit") -> Headline | None:
+    """What a model without costs says; None for the others."""
+    if not isinstance(fit.model.basis, Flat):
+        return None
+    return (
+        "No costs were learned: this model has none, only passive movement.",
+        ["It is a baseline for models with costs to be compared with (shoal compare)."],
+    )
+
+
+def wanted_states(fit: "Fit") -> Headline:
+    """What these animals value, from a fit to transitions."""
     parts = spans(fit)
     discount = float(fit.model.discount)
     behind = [part.sentence(discount) for part in parts]
@@ -120,15 +131,47 @@ def headline(fit: Fit) -> tuple[str, list[str]]:
     return _two(first.axes[0], second.axes[0], chance, fit), behind
 
 
+def chosen_moves(fit: "DecisionFit") -> Headline:
+    """What these animals choose, from a fit to decisions."""
+    said = statements(fit)
+    behind = [statement.sentence for statement in said]
+    if fit.method == "map":
+        return (
+            "The most probable costs alone do not tell what these animals prefer: draws do "
+            "(method laplace or nuts).",
+            behind,
+        )
+    claims = _claims(said)
+    if claims:
+        return f"These animals {_listed(claims)}.", behind
+    about = [statement for statement in said if statement.interval is not None]
+    if not about:
+        return "Nothing can be known of what these animals prefer from these moves.", behind
+    return "These tracks do not show a preference for anything that was looked at.", behind
+
+
+def _claims(said: Sequence[Statement]) -> list[str]:
+    """What is supported; where turning depends on distance, only the sentence that says how."""
+    found = [statement for statement in said if statement.supported]
+    finer = {statement.axes[0] for statement in found if len(statement.axes) > 1}
+    return [s.claim for s in found if len(s.axes) > 1 or s.axes[0] not in finer]
+
+
+def _listed(parts: Sequence[str]) -> str:
+    *most, last = parts
+    return f"{', '.join(most)}, and {last}" if most else last
+
+
 def _one(part: Span) -> str:
     where = part.where(part.cheapest)
     what = part.axis.name.replace("_", " ")
+    towards = where if isinstance(part.axis, Numbered) else f"a {what} of {where}"
     if part.difference.size == 1:
-        return f"The most probable costs draw these animals to a {what} of {where}."
+        return f"The most probable costs draw these animals to {towards}."
     if float(np.mean(part.difference > 0)) < SURE:
         return f"These tracks do not tell which {what} these animals prefer."
     return (
-        f"These animals steer towards a {what} of {where} (probability {_chance(part.near)} that "
+        f"These animals steer towards {towards} (probability {_chance(part.near)} that "
         "the cheapest bin is this one or one beside it)."
     )
 
@@ -146,7 +189,7 @@ def _none(effects: Effects) -> str:
     )
 
 
-def _two(first: str, second: str, chance: float, fit: Fit) -> str:
+def _two(first: str, second: str, chance: float, fit: "Fit") -> str:
     one, other = (VALUED.get(name, name.replace("_", " ")) for name in (first, second))
     if fit.method == "map":
         return f"At the most probable costs these animals value {one} over {other}."

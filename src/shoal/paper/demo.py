@@ -16,14 +16,12 @@ from shoal.figures.fits import DECIDED, curve_of
 from shoal.figures.lines import Panel, cost_lines
 from shoal.figures.style import save_figure
 from shoal.moves import Decisions, Turns, decisions
+from shoal.paper.spp import Flock, simulate_spp, spp_truth
 from shoal.passive import TurningMixture
 from shoal.posterior import Fit, Model
 from shoal.report import Report
-from shoal.report.headline import headline
 from shoal.report.known import in_words
 from shoal.report.tables import write_table
-from shoal.simulation import simulate_spp
-from shoal.simulation.spp import Flock, spp_truth
 from shoal.system.files import make_folder, write_whole
 from shoal.system.progress import Report as Progress
 from shoal.system.progress import reporting
@@ -102,7 +100,7 @@ def run_demo(
         report("replay and page", 0, None)
         page = Report(fit, made.tracks, check, WHO, known=found, notes=[KNOWN])
         write_whole(files["report"], page.html().encode())
-    words = [KNOWN, headline(fit)[0], in_words(found)]
+    words = [KNOWN, fit.headline()[0], in_words(found)]
     return Demo(words, model_row(fit, found, seconds), files | {"folder": folder})
 
 
