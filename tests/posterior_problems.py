@@ -3,7 +3,7 @@
 import numpy as np
 
 import shoal
-from shoal.paper.vicsek import spp_costs
+from shoal.paper.spp import spp_costs
 
 SPP = shoal.StateSpace(shoal.Circular("local"))
 

@@ -247,7 +247,7 @@ def test_decisions_are_compared_unless_transitions_are_asked_for(
     assert gain == pytest.approx(bits[1] - bits[0])
     assert "Best on held-out decisions: alignment (Vicsek) (" in " ".join(said.split())
     choices = tomllib.loads((tmp_path / "d.toml").read_text())
-    assert (choices["read-as"], choices["moves"]) == ("auto", "auto")
+    assert (choices["as"], choices["moves"]) == ("auto", "auto")
 
 
 MOVES = {
@@ -255,7 +255,7 @@ MOVES = {
     "a distance": ("local,neighbour-distance:edges=0/1/2", {}, shoal.Steps()),
     "steps of angles": ("local", {"moves": "steps:ahead"}, shoal.Steps(others="ahead")),
     "a lag": ("local", {"lag": 2}, None),
-    "transitions": ("local", {"read_as": "transitions"}, None),
+    "transitions": ("local", {"as_": "transitions"}, None),
     "headings over frames": (
         *("local,neighbour-distance:edges=0/1/2", {"heading_frames": 3}, shoal.Turns()),
     ),
@@ -270,15 +270,16 @@ def test_moves_follow_from_the_states_and_from_what_was_said(name, fish):
 
 
 NOT_MOVES = {
-    "no such reading": ({"read_as": "guesses"}, "--as is one of auto, decisions, transitions"),
+    "no such reading": ({"as_": "guesses"}, "--as is one of auto, decisions, transitions"),
     "no such moves": ({"moves": "jumps"}, "--moves is one of auto, turns, steps, steps:ahead"),
-    "decisions at a lag": ({"read_as": "decisions", "lag": 3}, "decisions have no lag"),
+    "decisions at a lag": ({"as_": "decisions", "lag": 3}, "decisions have no lag"),
 }
 
 
 @pytest.mark.parametrize("name", NOT_MOVES)
 def test_moves_that_make_no_sense_are_refused(name, fish):
     said, words = NOT_MOVES[name]
-    settings = CompareSettings(tracks=str(fish["fish"]), every=1, **said)
     with pytest.raises(shoal.InputError, match=words):
-        _ = CompareRun(settings, progress=False).moves
+        _ = CompareRun(
+            CompareSettings(tracks=str(fish["fish"]), every=1, **said), progress=False
+        ).moves

@@ -8,8 +8,6 @@ import pytest
 
 from cli.speaking import spoken
 from cli.test_fit import drifting
-from shoal.cli import completing
-from shoal.paper import reproducing
 from shoal.posterior.model import METHODS
 from shoal.selection.holding_out import parts_of
 from shoal.simulation.following import RULES
@@ -17,7 +15,7 @@ from shoal.simulation.walls import WALLS
 from shoal.states import Circular, LocalMisalignment, StateSpace, count_transitions
 from shoal.tracks import Collection
 from shoal.tracks.readers import FORMATS
-from shoal.workflows import calibrating, moving, vocabulary
+from shoal.workflows import comparing, vocabulary
 from shoal.workflows.words import basis_of, feature_of, passive_of
 
 
@@ -42,6 +40,8 @@ OFFERED = {
     "fit fish.csv --format sleap": ["sleap-analysis", "sleap-labels"],
     "fit fish.csv --heading": ["--heading-frames"],
     "compare fish.csv --split lea": ["leave-one-group-out"],
+    "compare fish.csv --as t": ["transitions"],
+    "compare fish.csv --moves steps:": ["steps:ahead"],
     "calibrate --truth ": ["prior", "fit"],
     "simulate fit.nc --rule least": ["least-cost"],
     "simulate fit.nc --beside observed,pa": ["observed,passive"],
@@ -65,8 +65,8 @@ def test_completion_can_be_shown_for_each_shell(shell, monkeypatch):
     assert f"_SHOAL_COMPLETE=complete_{shell}" in said.out
 
 
-def test_a_feature_is_not_offered_twice():
-    offered = [word for word, _ in completing.STATE("local,")]
+def test_a_feature_is_not_offered_twice(monkeypatch):
+    offered = completed("fit fish.csv --state local,", monkeypatch)
     assert "local,target" in offered and "local,local" not in offered
 
 
@@ -84,9 +84,7 @@ def test_every_word_that_is_offered_is_understood():
     assert set(vocabulary.METHODS) == set(METHODS)
     assert set(vocabulary.RULES) == set(RULES)
     assert set(vocabulary.WALLS) == set(WALLS)
-    assert set(vocabulary.PANELS) == set(moving.PANELS)
-    assert set(vocabulary.STUDIES) == set(reproducing.STUDIES)
-    assert set(vocabulary.TRUTHS) == set(calibrating.TRUTHS)
+    assert set(vocabulary.COMPARED_MOVES) == {"auto", *comparing.MOVES}
     assert tuple(one.name for one in FORMATS) == vocabulary.FORMATS
 
 

@@ -5,7 +5,6 @@ import pytest
 import shoal
 from cli.speaking import spoken
 from cli.test_fit import drifting
-from shoal.workflows.moving_choices import AnimateChoices, PredictChoices, SimulateChoices
 
 
 @pytest.fixture(scope="module")
@@ -93,16 +92,3 @@ def test_a_missing_fit_or_track_is_asked_for(tmp_path, monkeypatch):
     for command, word in (("simulate", "fit"), ("predict", "fit"), ("animate", "tracks")):
         said = spoken(command)
         assert said.status == 2 and f"which {word}? " in said.err
-
-
-@pytest.mark.parametrize("kind", [SimulateChoices, PredictChoices, AnimateChoices])
-def test_every_choice_is_an_option_and_every_option_a_choice(kind):
-    from dataclasses import fields  # noqa: PLC0415
-    from inspect import signature  # noqa: PLC0415
-
-    from shoal.cli.main import app  # noqa: PLC0415
-
-    callbacks = {info.callback.__name__: info.callback for info in app.registered_commands}
-    options = set(signature(callbacks[kind.command]).parameters)
-    options -= {"context", "out", "config", "json", "quiet", "debug"}
-    assert options == {field.name for field in fields(kind)}

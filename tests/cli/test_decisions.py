@@ -13,7 +13,7 @@ from cli.test_fit import drifting
 from shoal.posterior import DecisionFit
 from shoal.workflows.deciding import moves_for
 from shoal.workflows.fitting import FitRun, FitSettings
-from shoal.workflows.settings import Choices
+from shoal.workflows.options import Settings
 from shoal.workflows.words import moves_of, words_of_moves
 
 STATE = "local:others:bins=8,neighbour-distance:bins=6:max=1.8"
@@ -219,7 +219,7 @@ def test_a_file_of_an_earlier_run_still_counts_transitions(tmp_path):
     assert FitSettings(**FitSettings.from_toml(path)).as_ == "transitions"
     path.write_text('state = "local"\n')
     assert FitSettings(**FitSettings.from_toml(path)).as_ == "auto"
-    assert "as_" not in Choices.__dict__
+    assert "as_" not in Settings.__dict__
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ from cli.test_fit import drifting, run_here
 from report_pages import learned, local
 from shoal.cli.main import main
 from shoal.workflows.fitting import FitSettings
-from shoal.workflows.repeating import command_line
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +100,7 @@ def test_the_explorer_says_where_it_is_and_ends_with_ctrl_c(fitted):
 
 def test_the_command_that_repeats_a_fit_has_what_was_chosen_and_nothing_else(tmp_path):
     chosen = FitSettings(tracks="my fish.csv", state="local,target", target="1,2", flip_y=True)
-    line = command_line(chosen, tmp_path / "fit.nc")
+    line = chosen.command_line(tmp_path / "fit.nc")
     assert line == (
         "shoal fit 'my fish.csv' --flip-y --state local,target --target 1,2 --out fit.nc"
     )

@@ -10,7 +10,7 @@ from scipy.special import logsumexp
 import shoal
 from registries import PASSIVES, random_matrix
 from shoal.lmdp.log_space import log_adjoint, log_apply
-from shoal.paper.vicsek import spp_costs
+from shoal.paper.spp import spp_costs
 
 SPP = shoal.StateSpace(shoal.Circular("local"))
 

@@ -25,8 +25,8 @@ from shoal.paper.guppies_claims import guppies_claims
 from shoal.paper.guppies_data import stand_in
 from shoal.paper.guppies_evidence import LOCAL, TARGET
 from shoal.paper.guppies_evidence import Evidence as FishEvidence
-from shoal.paper.reproducing import ReproduceSettings
 from shoal.paper.reproducing import reproduce as run_studies
+from shoal.paper.settings import ReproduceSettings
 from shoal.paper.vicsek import Settings, flock
 from shoal.paper.vicsek_claims import Evidence as FlockEvidence
 from shoal.paper.vicsek_claims import vicsek_claims
@@ -151,8 +151,8 @@ def test_the_tables_agree_with_the_fits(reproduced):
 def test_words_that_do_not_fit_together_are_refused_before_any_work(tmp_path):
     for words, said in (
         ({"study": "everything"}, "vicsek, guppies, all"),
-        ({"target": (0.2, 0.8)}, "--data"),
-        ({"study": "vicsek", "data": tmp_path}, "--data is for the guppies"),
+        ({"target": "0.2,0.8"}, "--data"),
+        ({"study": "vicsek", "data": str(tmp_path)}, "--data is for the guppies"),
     ):
         with pytest.raises(InputError, match=said):
             ReproduceSettings(**words)

@@ -8,7 +8,8 @@ import pytest
 
 import shoal
 from shoal.workflows.fitting import FitSettings
-from shoal.workflows.moving import Moving, MovingSettings
+from shoal.workflows.moving import Moving
+from shoal.workflows.moving_settings import MovingSettings
 from shoal.workflows.reading import Reading
 from track_files import places
 
@@ -63,7 +64,7 @@ def test_targets_of_groups_are_projected_and_those_in_metres_are_not(herd):
 def test_simulations_project_a_target_as_well(herd, tmp_path):
     choices = tmp_path / "fit.toml"
     choices.write_text(herd.toml())
-    settings = MovingSettings(tmp_path / "fit.nc", target=herd.target)
+    settings = MovingSettings(str(tmp_path / "fit.nc"), target=herd.target)
     with pytest.warns(UserWarning, match="longitude and latitude and projected like the tracks"):
         target = Moving(settings).target
     assert target == pytest.approx(Reading(herd).target)

@@ -2,13 +2,14 @@
 
 import tomllib
 from dataclasses import dataclass, fields
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import pytest
 
 from shoal.errors import InputError
-from shoal.workflows.fitting import FitSettings
-from shoal.workflows.reading import Reading, ReadingSettings
+from shoal.workflows.options import Option
+from shoal.workflows.reading import Reading
+from shoal.workflows.settings import FitSettings, ReadingSettings
 
 
 @dataclass(frozen=True)
@@ -16,8 +17,8 @@ class Contest(ReadingSettings):
     """Of a command that is not there."""
 
     command: ClassVar[str] = "contest"
-    share: float = 0.5
-    prize: str = "fish"
+    share: Annotated[float, Option("Of the prize.")] = 0.5
+    prize: Annotated[str, Option("What is won.")] = "fish"
 
 
 @pytest.mark.parametrize("kind", [FitSettings, Contest])

@@ -5,57 +5,27 @@ from typing import Annotated, Any
 
 import typer
 
-from shoal.cli import completing
 from shoal.cli.answering import Answer, places
-from shoal.cli.options import FILES, Config, TracksArgument, chosen
 from shoal.errors import InputError
+from shoal.workflows.moving_settings import AnimateSettings
 
 
 def animate(
-    tracks: TracksArgument = None,
+    settings: AnimateSettings,
     out: Annotated[Path, typer.Option(help="Where to write the video: .mp4 or .gif.")] = Path(
         "tracks.mp4"
     ),
-    config: Config = None,
-    group: Annotated[
-        str | None, typer.Option(help="Which group.", show_default="the first")
-    ] = None,
-    target: Annotated[
-        str | None, typer.Option(help="A point to mark: X,Y, or longitude,latitude.")
-    ] = None,
-    landmarks: Annotated[str | None, typer.Option(help="No members of the group.")] = None,
-    tail: Annotated[int | None, typer.Option(help="Frames that tails go back.")] = None,
-    speed: Annotated[
-        float | None, typer.Option(help="Times faster than life.", show_default="1.0")
-    ] = None,
-    every: Annotated[
-        int | None, typer.Option(min=1, help="Show every n-th frame.", show_default="1")
-    ] = None,
-    format: Annotated[
-        str | None,
-        typer.Option(
-            help="A name that `shoal formats` lists.",
-            autocompletion=completing.FORMAT,
-            rich_help_panel=FILES,
-        ),
-    ] = None,
-    fps: Annotated[
-        float | None, typer.Option(help="Frames per second.", rich_help_panel=FILES)
-    ] = None,
-    unit: Annotated[str | None, typer.Option(help="Of lengths.", rich_help_panel=FILES)] = None,
     progress: Any = None,
 ) -> Answer:
     """Make a video of tracks.
 
     Example:  shoal animate guppies.csv --target 0.2,0.8 --out guppies.mp4
     """
-    said = {k: v for k, v in locals().items() if k not in ("out", "config", "progress")}
     from shoal.figures.video.animation import animate as draw  # noqa: PLC0415  (loads Matplotlib)
     from shoal.tracks.readers import read_tracks  # noqa: PLC0415
-    from shoal.workflows.moving_choices import AnimateChoices  # noqa: PLC0415
     from shoal.workflows.words import target_note, target_of  # noqa: PLC0415
 
-    s = AnimateChoices(**chosen(AnimateChoices, config, said))
+    s = settings
     found: Any = read_tracks(s.tracks, s.format or None, fps=s.fps, unit=s.unit or None)
     groups = list(found)
     wanted = [part for part in groups if s.group in ("", part.group)]

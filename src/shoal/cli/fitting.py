@@ -6,114 +6,24 @@ from typing import Annotated, Any
 
 import typer
 
-from shoal.cli import completing
 from shoal.cli.answering import Answer, Rows, places
 from shoal.cli.interrupting import on_stop
-from shoal.cli.options import (
-    DECISIONS,
-    INFERENCE,
-    Config,
-    TracksArgument,
-    settings_of,
-    with_reading_options,
-)
 from shoal.errors import InputError
+from shoal.workflows.options import Panel
+from shoal.workflows.settings import FitSettings
 
 
-@with_reading_options
 def fit(
-    tracks: TracksArgument = None,
+    settings: FitSettings,
     out: Annotated[
         Path, typer.Option(help="Where to write the fit; figures, page and choices go beside it.")
     ] = Path("fit.nc"),
-    config: Config = None,
-    as_: Annotated[
-        str | None,
-        typer.Option(
-            "--as",
-            help="decisions (what each animal chose) or transitions (how observed states changed, "
-            "as in the paper); auto: decisions, unless --passive, --lag, --discount, --method advi "
-            "or --stream is given.",
-            show_default="auto",
-            autocompletion=completing.READ_AS,
-        ),
-    ] = None,
-    moves: Annotated[
-        str | None,
-        typer.Option(
-            help="Of decisions: turns (headings), steps (headings and lengths), with shapes of "
-            "what animals do without preferences, turns:normals, steps:log-normal; auto: steps "
-            "where there are distances, walls or speeds.",
-            show_default="auto",
-            autocompletion=completing.MOVES,
-            rich_help_panel=DECISIONS,
-        ),
-    ] = None,
-    others: Annotated[
-        str | None,
-        typer.Option(
-            help="Of steps: others are seen still, or ahead where going straight on leads them; "
-            "auto: what scores better on held-out decisions.",
-            show_default="auto",
-            autocompletion=completing.OTHERS,
-            rich_help_panel=DECISIONS,
-        ),
-    ] = None,
-    candidates: Annotated[
-        int | None,
-        typer.Option(
-            help="Moves that stand for all an animal could have made; 0: 64, and more where costs "
-            "need them.",
-            show_default="0",
-            rich_help_panel=DECISIONS,
-        ),
-    ] = None,
-    persistence: Annotated[
-        str | None,
-        typer.Option(
-            help="How much of a turn is repeated in the next: none, a number, learned, or auto, "
-            "from a quick fit where it shows that turns go on as they were.",
-            show_default="auto",
-            autocompletion=completing.PERSISTENCE,
-            rich_help_panel=DECISIONS,
-        ),
-    ] = None,
-    passive: Annotated[
-        str | None,
-        typer.Option(
-            help="Of transitions: auto (scored on held-out tracks), turn-coupled, walk-mixture, "
-            "uniform, uniform:area (for distances to a point), random-walk:SD (one, or one for "
-            "each axis; without a number the paper's 90° and a quarter of the span of distances), "
-            "random-walk:90:centre (from the centres of bins, as in the paper), "
-            "turning-mixture:SD.",
-            show_default="auto",
-            autocompletion=completing.PASSIVE,
-        ),
-    ] = None,
-    basis: Annotated[
-        str | None,
-        typer.Option(
-            help="smooth[:order], flat (no costs), identity, bisquare[:resolutions], "
-            "gaussian[:every], fourier[:order], von-mises; bisquare-planar and gaussian-planar as "
-            "in the paper.",
-            show_default="smooth",
-            autocompletion=completing.BASIS,
-        ),
-    ] = None,
-    method: Annotated[
-        str | None,
-        typer.Option(
-            help="laplace, nuts, map, or advi (transitions only).",
-            show_default="laplace for decisions, nuts for transitions",
-            autocompletion=completing.FIT_METHOD,
-        ),
-    ] = None,
     resume: Annotated[
         bool,
         typer.Option(
             "--resume",
             help="Go on with a run of nuts that was interrupted, by the same command.",
-            rich_help_panel=INFERENCE,
+            rich_help_panel=Panel.INFERENCE.value,
         ),
     ] = False,
     restart: Annotated[
@@ -121,47 +31,20 @@ def fit(
         typer.Option(
             "--restart",
             help="Forget an interrupted run, and start anew.",
-            rich_help_panel=INFERENCE,
+            rich_help_panel=Panel.INFERENCE.value,
         ),
     ] = False,
-    discount: Annotated[
-        float | None, typer.Option(show_default="1.0", rich_help_panel=INFERENCE)
-    ] = None,
-    chains: Annotated[int | None, typer.Option(show_default="4", rich_help_panel=INFERENCE)] = None,
-    draws: Annotated[
-        int | None, typer.Option(help="Per chain.", show_default="1000", rich_help_panel=INFERENCE)
-    ] = None,
-    warmup: Annotated[
-        int | None, typer.Option(help="Of NUTS.", show_default="500", rich_help_panel=INFERENCE)
-    ] = None,
-    target_acceptance: Annotated[
-        float | None,
-        typer.Option(
-            help="Of NUTS; nearer to 1 where draws diverge.",
-            show_default="0.95, or 0.8 where only costs are unknown",
-            rich_help_panel=INFERENCE,
-        ),
-    ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(
-            help="The same seed gives the same result.", show_default="1", rich_help_panel=INFERENCE
-        ),
-    ] = None,
     progress: Any = None,
-    **reading: Any,
 ) -> Answer:
     """Learn the costs behind tracks: what animals chose, posterior, figures, a page.
 
     Example:  shoal fit guppies.csv --state local:others,target --target 0.2,0.8 --out fit.nc
     """
-    given = {k: v for k, v in locals().items() if k not in ("resume", "restart", "progress")}
     from shoal.system.files import make_folder  # noqa: PLC0415
     from shoal.system.lock import clear, locked  # noqa: PLC0415  (loads JAX only when needed)
-    from shoal.workflows.fitting import FitRun, FitSettings  # noqa: PLC0415
+    from shoal.workflows.fitting import FitRun  # noqa: PLC0415
     from shoal.workflows.records import fitted  # noqa: PLC0415
 
-    settings = settings_of(FitSettings, **given)
     if out.suffix != ".nc":
         raise InputError(f"a fit is written as netCDF, to a name that ends in .nc; got {out}")
     make_folder(out.parent)

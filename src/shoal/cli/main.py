@@ -22,6 +22,7 @@ from shoal.cli import (
 from shoal.cli.answering import Debug, Json, Quiet, answering
 from shoal.cli.compiling import with_programs_kept
 from shoal.cli.interrupting import ending_soon_after_stop, stoppable
+from shoal.cli.options import with_options
 from shoal.cli.output import printable, speak_their_encoding
 from shoal.errors import InputError, OutputError
 from shoal.version import __version__
@@ -74,7 +75,7 @@ COMPUTES_NOTHING = (listing.formats, listing.features, animating.animate, doctor
 for panel, commands in COMMANDS.items():
     for command in commands:
         kept = command if command in COMPUTES_NOTHING else with_programs_kept(command)
-        app.command(rich_help_panel=panel)(stoppable(answering(kept)))
+        app.command(rich_help_panel=panel)(stoppable(answering(with_options(kept))))
 
 
 def _show_warning(message: Any, *_: Any, **__: Any) -> None:

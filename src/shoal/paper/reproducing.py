@@ -5,16 +5,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shoal.errors import InputError
 from shoal.paper.claims import MARKS, Claim
 from shoal.paper.folder import QUICK
 from shoal.paper.guppies import GuppySettings, reproduce_guppies, reproduce_guppy_files
+from shoal.paper.settings import ReproduceSettings
 from shoal.paper.vicsek import Settings, reproduce_vicsek
 from shoal.system.files import make_folder, write_whole
 from shoal.system.progress import Report
 from shoal.version import __version__
-
-STUDIES = ("vicsek", "guppies", "all")
+from shoal.workflows.words import point_of
 
 
 @dataclass(frozen=True)
@@ -27,40 +26,20 @@ class Reproduced:
     readme: Path
 
 
-@dataclass(frozen=True)
-class ReproduceSettings:
-    """Which sections, how thoroughly, and on whose fish."""
-
-    study: str = "all"
-    quick: bool = False
-    data: Path | None = None
-    target: tuple[float, float] | None = None
-    seed: int = 1
-    flip_y: bool = False
-
-    def __post_init__(self) -> None:
-        """Check the words before any work is done."""
-        if self.study not in STUDIES:
-            raise InputError(f"a study is one of {', '.join(STUDIES)}; got {self.study!r}")
-        if self.data is None and (self.target is not None or self.flip_y):
-            raise InputError("--target and --flip-y are about --data; the stand-in has its own")
-        if self.data is not None and self.study == "vicsek":
-            raise InputError("--data is for the guppies: the flock is simulated")
-
-
 def reproduce(
     out: Path, settings: ReproduceSettings, progress: bool | Report | None = None
 ) -> tuple[list[Reproduced], Path]:
     """Run the studies; gives what each found and the page over all of them."""
+    target = point_of(settings.target) if settings.target else None
     make_folder(out)
     quick, seed = settings.quick, settings.seed
     flock = Settings.quick(seed) if quick else Settings(seed=seed)
     fish = GuppySettings.quick(seed) if quick else GuppySettings(seed=seed)
     done = []
-    if settings.data is not None:  # first, since a fault in the user's file shows at once
+    if settings.data:  # first, since a fault in the user's file shows at once
         name = "guppies-data"
         found = reproduce_guppy_files(
-            out / name, fish, settings.data, settings.target, progress, flip_y=settings.flip_y
+            out / name, fish, Path(settings.data), target, progress, flip_y=settings.flip_y
         )
         done.append(_done(name, *found))
     if settings.study in ("vicsek", "all"):

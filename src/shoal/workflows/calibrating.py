@@ -5,7 +5,7 @@ import io
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from shoal.checks import Calibration, calibrate
 from shoal.errors import InputError
@@ -16,37 +16,9 @@ from shoal.report.page import Note, Page, Picture, write_page
 from shoal.states import StateSpace
 from shoal.system.files import make_folder, write_whole
 from shoal.system.progress import Report
-from shoal.workflows.settings import Choices
+from shoal.workflows.settings import CalibrateSettings
+from shoal.workflows.vocabulary import TRUTHS
 from shoal.workflows.words import basis_of, feature_of, passive_of, target_of
-
-TRUTHS = ("prior", "fit")
-
-
-@dataclass(frozen=True)
-class CalibrateSettings(Choices):
-    """Every choice of a calibration, as words and numbers that a TOML file can hold."""
-
-    command: ClassVar[str] = "calibrate"
-    fit: str = ""
-    # model, where it is not that of a fit
-    state: str = "local"
-    target: str = "0,0"
-    passive: str = "random-walk"
-    basis: str = "identity"
-    discount: float = 1.0
-    prior: str = "5,5"
-    # design
-    groups: int = 1
-    animals: int = 10
-    frames: int = 100
-    truth: str = "prior"
-    # inference
-    method: str = "nuts"
-    chains: int = 4
-    draws: int = 250
-    replicates: int = 100
-    seed: int = 1
-    cluster: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,19 +60,11 @@ class CalibrateRun:
         if s.truth == "fit" and self.fit is None:
             raise InputError("--truth fit takes the costs of a fit: give one, such as fit.nc")
         return calibrate(
-            self.model,
-            groups=s.groups,
-            animals=s.animals,
-            frames=s.frames,
-            method=s.method,
-            replicates=s.replicates,
-            chains=s.chains,
-            draws=s.draws,
-            seed=s.seed,
-            truth=self.fit if s.truth == "fit" else None,
-            cluster=s.cluster or None,
+            self.model, groups=s.groups, animals=s.animals, frames=s.frames, method=s.method,
+            replicates=s.replicates, chains=s.chains, draws=s.draws, seed=s.seed,
+            truth=self.fit if s.truth == "fit" else None, cluster=s.cluster or None,
             progress=self.progress,
-        )
+        )  # fmt: skip
 
     def write(self, out: Path) -> dict[str, Path]:
         """A table, a figure, the choices and a page, beside each other."""

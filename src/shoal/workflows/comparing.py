@@ -5,7 +5,7 @@ import io
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from shoal.errors import InputError
 from shoal.figures import save_figure
@@ -16,22 +16,8 @@ from shoal.report.page import Note, Page, Picture, write_page
 from shoal.selection import Comparison, compare
 from shoal.states import StateSpace
 from shoal.system.files import make_folder, write_whole
-from shoal.workflows.reading import Reading, ReadingSettings
-
-
-@dataclass(frozen=True)
-class CompareSettings(ReadingSettings):
-    """Every choice of a comparison, as words and numbers that a TOML file can hold."""
-
-    command: ClassVar[str] = "compare"
-    read_as: str = "auto"
-    moves: str = "auto"
-    split: str = "time:2/3"
-    held_out: str = ""
-    method: str = "laplace"
-    draws: int = 250
-    seed: int = 1
-    workers: int = 0
+from shoal.workflows.reading import Reading
+from shoal.workflows.settings import CompareSettings
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,15 +39,8 @@ class CompareRun(Reading):
         return super().counts if self.moves is None else self._decided(self.moves)
 
     def _decided(self, moves: Turns) -> Any:
-        s = self.settings
         return decisions(
-            self.tracks,
-            self.space,
-            moves,
-            heading_frames=s.heading_frames,
-            minimum_step=s.minimum_step,
-            tracker_headings=s.tracker_headings,
-            progress=self.progress,
+            self.tracks, self.space, moves, progress=self.progress, **self.settings.headings
         )
 
     @cached_property
@@ -91,15 +70,10 @@ class CompareRun(Reading):
         if self.held_out is not None:
             data, tracks = (data, self.held_out.counts), (tracks, self.held_out.tracks)
         return compare(
-            data,
-            split=s.split,
-            method=s.method,
-            draws=s.draws,
-            seed=s.seed,
-            tracks=None if self.moves is None else tracks,
-            cluster=s.workers or None,
+            data, split=s.split, method=s.method, draws=s.draws, seed=s.seed,
+            tracks=None if self.moves is None else tracks, cluster=s.workers or None,
             progress=self.progress,
-        )
+        )  # fmt: skip
 
     def rows(self) -> list[tuple[str, str]]:
         """What was read, for a summary."""
@@ -209,11 +183,7 @@ def moves_of(settings: CompareSettings, space: StateSpace) -> Turns | None:
     Turns where all states are angles, steps where some are distances or speeds. A lag means
     transitions, and so do states of which nobody knows what a move does to them.
     """
-    kind, moves = settings.read_as, settings.moves
-    if kind not in READ_AS:
-        raise InputError(f"--as is one of {', '.join(READ_AS)}; got {kind!r}")
-    if moves not in MOVES:
-        raise InputError(f"--moves is one of {', '.join(MOVES)}; got {moves!r}")
+    kind, moves = settings.as_, settings.moves
     lagged = settings.lag != 1
     if kind == "transitions" or (kind == "auto" and lagged and moves == "auto"):
         return None
@@ -234,9 +204,7 @@ def moves_of(settings: CompareSettings, space: StateSpace) -> Turns | None:
     return found
 
 
-READ_AS = ("auto", "decisions", "transitions")
 MOVES = {
-    "auto": None,
     "turns": Turns(),
     "steps": Steps(),
     "steps:ahead": Steps(others="ahead"),

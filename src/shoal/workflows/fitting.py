@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -34,96 +34,11 @@ from shoal.system.files import make_folder, write_whole
 from shoal.system.progress import reporting
 from shoal.tracks.readers import OpenTracks
 from shoal.workflows.deciding import moves_for
-from shoal.workflows.reading import Reading, ReadingSettings
-from shoal.workflows.repeating import command_line
-from shoal.workflows.settings import toml_of
-from shoal.workflows.vocabulary import READ_AS
+from shoal.workflows.reading import Reading
+from shoal.workflows.settings import FitSettings
 from shoal.workflows.words import arena_of_words, basis_of, passive_of, words_of_moves
 
 STREAMED = "the paper's walk: streamed tracks cannot be held out, name others with --passive"
-
-
-@dataclass(frozen=True)
-class FitSettings(ReadingSettings):
-    """Every choice of a fit, as words and numbers that a TOML file can hold."""
-
-    command: ClassVar[str] = "fit"
-    # what is learned from
-    as_: str = "auto"
-    moves: str = "auto"
-    others: str = "auto"
-    candidates: int = 0  # 0: as many as the costs need
-    persistence: str = "auto"
-    # model
-    passive: str = "auto"
-    basis: str = "smooth"
-    discount: float = 1.0
-    # inference
-    method: str = "auto"
-    chains: int = 4
-    draws: int = 1000
-    warmup: int = 500
-    target_acceptance: float = 0.0
-    seed: int = 1
-
-    def __post_init__(self) -> None:
-        """Words about decisions and about transitions do not go together."""
-        super().__post_init__()
-        if self.as_ not in READ_AS:
-            raise InputError(f"--as is one of {', '.join(READ_AS)}; got {self.as_!r}")
-        if self.candidates and self.candidates < 8:
-            raise InputError(f"--candidates is 8 or more, or 0 for auto; got {self.candidates}")
-        states, moves = self._about_states(), self._about_moves()
-        if self.as_ == "decisions" and states:
-            raise InputError(
-                f"{states} is about transitions, and --as is decisions: leave one of them out"
-            )
-        if moves and (states or self.as_ == "transitions"):
-            other = states or "--as transitions"
-            raise InputError(f"{moves} is about decisions, {other} is not: leave one of them out")
-
-    @classmethod
-    def from_toml(cls, path: Path) -> dict[str, Any]:
-        """The choices in a file; one that names dynamics of states only is of an earlier release.
-
-        Files of runs name every choice, and those of earlier runs were of transitions.
-        """
-        found = super().from_toml(path)
-        if "passive" in toml_of(path) and "as_" not in found:
-            found["as_"] = "transitions"
-        return found
-
-    def _about_states(self) -> str:
-        """The first choice that only transitions have."""
-        said = {
-            f"--passive {self.passive}": self.passive != "auto",
-            f"--lag {self.lag}": self.lag != 1,
-            f"--discount {self.discount:g}": self.discount != 1,
-            f"--method {self.method}": self.method.lower() == "advi",
-            "--stream": self.stream,
-        }
-        return next((words for words, there in said.items() if there), "")
-
-    def _about_moves(self) -> str:
-        """The first choice that only decisions have."""
-        said = {
-            f"--moves {self.moves}": self.moves != "auto",
-            f"--others {self.others}": self.others != "auto",
-            f"--candidates {self.candidates}": self.candidates != 0,
-            f"--persistence {self.persistence}": self.persistence != "auto",
-        }
-        return next((words for words, there in said.items() if there), "")
-
-    @property
-    def maybe_decisions(self) -> bool:
-        """Whether tracks are read as decisions if their features can be decided on."""
-        return self.as_ != "transitions" and not self._about_states()
-
-    @property
-    def headings(self) -> dict[str, Any]:
-        """How headings are taken."""
-        names = ("heading_frames", "minimum_step", "tracker_headings")
-        return {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,16 +64,11 @@ class FitRun(Reading):
         space = self._space_of(whole)
         try:
             return moves_for(
-                s.moves,
-                whole,
-                space,
-                s.headings,
-                others=s.others,
-                candidates=s.candidates,
+                s.moves, whole, space, s.headings, others=s.others, candidates=s.candidates,
                 persistence=s.persistence,
-            )
+            )  # fmt: skip
         except InputError as error:
-            if s.as_ == "decisions" or s._about_moves():
+            if s.as_ == "decisions" or s.about_moves():
                 raise
             return None, {"transitions": f"no decisions: {error}"}
 
@@ -254,14 +164,9 @@ class FitRun(Reading):
         sampler = NUTS(warmup=s.warmup, target_acceptance=s.target_acceptance or None)
         method: Any = sampler if (name or self.method) == "nuts" else self.method
         return model.fit(
-            data,
-            method,
-            chains=s.chains,
-            draws=s.draws,
-            seed=s.seed,
-            progress=self.progress,
+            data, method, chains=s.chains, draws=s.draws, seed=s.seed, progress=self.progress,
             checkpoint=self.checkpoint if isinstance(method, NUTS) else None,
-        )
+        )  # fmt: skip
 
     def write(self, out: Path) -> dict[str, Path]:
         """The fit, the choices, figures and a page, beside each other."""
@@ -295,7 +200,7 @@ class FitRun(Reading):
             rows=self.rows(),
             notes=[*self.notes(), *([f"Passive dynamics: {chosen.sentence}"] if chosen else [])],
             choices=self.resolved.toml(),
-            command=command_line(self.resolved, out),
+            command=self.resolved.command_line(out),
         )
 
     def summary(self) -> list[dict[str, str]]:

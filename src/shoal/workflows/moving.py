@@ -19,53 +19,38 @@ from shoal.system.progress import Report
 from shoal.tracks import Collection, Tracks
 from shoal.tracks.readers.reading import files_of
 from shoal.tracks.record import warn
-from shoal.workflows.fitting import FitRun, FitSettings
+from shoal.workflows.fitting import FitRun
+from shoal.workflows.moving_settings import MovingSettings, PredictSettings, SimulateSettings
+from shoal.workflows.settings import FitSettings
+from shoal.workflows.vocabulary import PANELS
 from shoal.workflows.words import arena_of_words, target_note, target_of
 
-PANELS = ("observed", "stochastic", "least-cost", "passive")
+HEADINGS = ("heading_frames", "minimum_step", "tracker_headings")
 TABLES = (".csv", ".parquet")
-
-
-@dataclass(frozen=True)
-class MovingSettings:
-    """Every choice of a simulation, as words and numbers."""
-
-    fit: Path
-    tracks: str = ""
-    fit_config: str = ""
-    group: str = ""
-    release: str = ""
-    steps: int | None = None
-    rule: str = "stochastic"
-    draws: str = "mean"
-    replicates: int | None = None
-    speed: str = ""
-    arena: str = ""
-    walls: str = "reflect"
-    stop: str = ""
-    target: str = ""
-    reach: float | None = None
-    fps: float | None = None
-    seed: int = 1
 
 
 @dataclass(frozen=True, eq=False)
 class Moving:
-    """A fit, the tracks it was made from, and what is simulated from them."""
+    """A fit, the tracks it was made from, and how groups move."""
 
     settings: MovingSettings
     progress: bool | Report | None = None
 
+    @property
+    def path(self) -> Path:
+        """Of the fit."""
+        return Path(self.settings.fit)
+
     @cached_property
     def fit(self) -> Fit:
         """As it was written."""
-        return load_fit(self.settings.fit)
+        return load_fit(self.path)
 
     @cached_property
     def choices(self) -> FitSettings | None:
         """Of the fit: in the TOML file beside it, or the one that was named."""
         s = self.settings
-        beside = s.fit.with_suffix(".toml")
+        beside = self.path.with_suffix(".toml")
         path = Path(s.fit_config) if s.fit_config else beside if beside.exists() else None
         found = FitSettings(**FitSettings.from_toml(path)) if path is not None else None
         if s.tracks:
@@ -77,9 +62,9 @@ class Moving:
         """The observed groups, prepared as they were for the fit."""
         if self.choices is None or not self.choices.tracks:
             raise InputError(
-                f"which tracks? there is no {self.settings.fit.stem}.toml beside "
-                f"{self.settings.fit} that names them: give --tracks FILE (shoal simulate can also "
-                "let animals go without any: --release 10:X,Y)"
+                f"which tracks? there is no {self.path.stem}.toml beside {self.path} that names "
+                "them: give --tracks FILE (shoal simulate can also let animals go without any: "
+                "--release 10:X,Y)"
             )
         found: Any = FitRun(replace(self.choices, stream=False)).tracks
         if not self.settings.group:
@@ -89,11 +74,6 @@ class Moving:
                 return part
         known = ", ".join(part.group for part in found)
         raise InputError(f"there is no group {self.settings.group!r}; there are {known:.200}")
-
-    @property
-    def start(self) -> Any:
-        """Tracks, or a release."""
-        return released(self.settings.release) if self.settings.release else self.tracks
 
     @cached_property
     def target(self) -> Any:
@@ -122,24 +102,48 @@ class Moving:
         speed = _speed(s.speed)
         if speed is not None:
             common["speed"] = speed
-        if "headings" not in self.fit.data.attrs and self.choices is not None and not s.release:
-            for name in ("heading_frames", "minimum_step", "tracker_headings"):
-                common[name] = getattr(self.choices, name)
+        if "headings" not in self.fit.data.attrs and self.choices is not None:
+            common |= self.choices.headings
         return common
 
-    def simulated(self, rule: str | None = None) -> Any:
-        """Groups that live by the fit."""
-        s = self.settings
+    def inputs(self) -> set[Path]:
+        """The files that are read."""
+        known = self.choices is not None and self.choices.tracks
+        files = files_of(known)[0] if known else []
+        return {self.path.resolve(), *(file.resolve() for file in files)}
+
+    def spare_inputs(self, out: Path) -> None:
+        """What is read is never written over."""
+        if out.resolve() in self.inputs():
+            raise InputError(f"{out} is what was read: choose another name")
+
+
+@dataclass(frozen=True, eq=False)
+class Simulating(Moving):
+    """Groups that live by a fit."""
+
+    settings: SimulateSettings
+
+    @property
+    def start(self) -> Any:
+        """Tracks, or a release."""
+        return released(self.settings.release) if self.settings.release else self.tracks
+
+    @cached_property
+    def groups(self) -> Any:
+        """All of them."""
+        return self.simulated(self.settings.rule)
+
+    def simulated(self, rule: str) -> Any:
+        """Groups that live by a rule."""
+        s, options = self.settings, self.options()
+        if s.release:
+            for name in HEADINGS:
+                options.pop(name, None)  # there are no tracks to read headings from
         return simulate(
-            self.fit,
-            start=self.start,
-            steps=s.steps,
-            rule=rule or s.rule,
-            draws=s.draws,
-            replicates=s.replicates,
-            **self._rate(),
-            **self.options(),
-        )
+            self.fit, start=self.start, steps=s.steps, rule=rule, draws=s.draws,
+            replicates=s.replicates, **self._rate(), **options,
+        )  # fmt: skip
 
     def _rate(self) -> dict[str, Any]:
         """Of a release: the frame rate and the unit of the tracks behind the fit, where known."""
@@ -155,61 +159,60 @@ class Moving:
             warn("without --fps a speed is per frame")
         return {"fps": fps, "length_unit": "" if seen is None else seen.length_unit}
 
-    def write(self, out: Path) -> Any:
-        """Simulate and write the tracks."""
-        suffix = out.suffix.lower()
+    def write(self, out: Path) -> dict[str, Path]:
+        """The tracks, and a video where one was asked for."""
+        s, suffix = self.settings, out.suffix.lower()
+        film = Path(s.video) if s.video else None
+        if film is not None:
+            from shoal.figures.video.encoding import checked_suffix  # noqa: PLC0415
+
+            checked_suffix(film)
+        panels_of(s.beside)
+        if film is None and (s.beside or s.inset):
+            raise InputError("--beside and --inset are about the video: name one with --video")
         if suffix not in TABLES:
             raise InputError(f"tracks are written to .csv or .parquet, got {out}")
         make_folder(out.parent)
         self.spare_inputs(out)
-        groups = self.simulated()
-        groups.to_csv(out) if suffix == ".csv" else groups.to_parquet(out)
-        return groups
+        self.groups.to_csv(out) if suffix == ".csv" else self.groups.to_parquet(out)
+        return {"tracks": out} | ({} if film is None else {"video": self.film(film)})
 
-    def spare_inputs(self, *outputs: Path) -> None:
-        """What is read is never written over."""
-        read = {self.settings.fit.resolve()}
-        if self.choices is not None and self.choices.tracks and not self.settings.release:
-            read |= {file.resolve() for file in files_of(self.choices.tracks)[0]}
-        for out in outputs:
-            if out.resolve() in read:
-                raise InputError(f"{out} is what was read: choose another name")
+    def inputs(self) -> set[Path]:
+        """The files that are read: no tracks for a release."""
+        return {self.path.resolve()} if self.settings.release else super().inputs()
 
-    def arrived(self, groups: Any) -> str:
+    def arrived(self) -> str:
         """How many groups ended at the target, where they were to."""
         if not self.settings.stop or self.settings.steps is None:
             return ""
-        ended = sum(len(part.positions) <= self.settings.steps for part in groups)
-        return f"{ended} of {len(list(groups))} groups ended at the target before their last frame"
+        ended = sum(len(part.positions) <= self.settings.steps for part in self.groups)
+        total = len(list(self.groups))
+        return f"{ended} of {total} groups ended at the target before their last frame"
 
-    def film(self, groups: Any, video: Path, beside: str, inset: bool, speed: float) -> Path:
+    def film(self, video: Path) -> Path:
         """A video of the first group, with others beside it that began alike."""
         from shoal.figures.video import animate  # noqa: PLC0415  (loads the encoder)
 
-        first = next(iter(groups))
-        label = next(iter(self.tracks)).group if not self.settings.release else first.group
+        s, first = self.settings, next(iter(self.groups))
+        label = next(iter(self.tracks)).group if not s.release else first.group
         panels = {}
-        for word in panels_of(beside):
+        for word in panels_of(s.beside):
             if word == "observed":
                 panels[word] = self._as_long(first)
-            elif word != self.settings.rule:
+            elif word != s.rule:
                 panels[word] = next(iter(self.simulated(word)))
-        panels[self.settings.rule] = first
+        panels[s.rule] = first
         target = self.target or self._target(label)
         return animate(
-            panels if len(panels) > 1 else first,
-            video,
+            panels if len(panels) > 1 else first, video,
             target=None if isinstance(target, str) else target,
-            inset=self.fit if inset else None,
-            speed=speed,
-            progress=self.progress,
-        )
+            inset=self.fit if s.inset else None, speed=s.video_speed, progress=self.progress,
+        )  # fmt: skip
 
     def _as_long(self, simulated: Tracks) -> Tracks:
         """The observed group from the same start, for as many frames, within the same walls."""
         options = self.options()
-        names = ("heading_frames", "minimum_step", "tracker_headings")
-        taken = self.fit.headings_with(*(options.get(name) for name in names))
+        taken = self.fit.headings_with(*(options.get(name) for name in HEADINGS))
         given = Surroundings(
             arena=options["arena"],
             heading_frames=taken.heading_frames,
@@ -232,18 +235,22 @@ class Moving:
                 return found
         return None
 
+
+@dataclass(frozen=True, eq=False)
+class Predicting(Moving):
+    """Whether groups that live by a fit move like those it was made from."""
+
+    settings: PredictSettings
+
     @cached_property
     def check(self) -> PredictiveCheck:
         """Observed groups among simulated ones."""
+        s = self.settings
         return predictive_check(
-            self.fit,
-            self.tracks,
-            replicates=self.settings.replicates,
-            draws=self.settings.draws,
-            **self.options(),
+            self.fit, self.tracks, replicates=s.replicates, draws=s.draws, **self.options()
         )
 
-    def write_check(self, out: Path) -> dict[str, Path]:
+    def write(self, out: Path) -> dict[str, Path]:
         """The page, its figure and its table, beside each other."""
         if out.suffix.lower() != ".html":
             raise InputError(f"the page of a predictive check ends in .html, got {out}")

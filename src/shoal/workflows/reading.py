@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -19,57 +19,14 @@ from shoal.tracks.arena import misfit
 from shoal.tracks.readers import OpenTracks, open_tracks, read_tracks
 from shoal.tracks.readers.reading import files_of
 from shoal.tracks.record import warn
-from shoal.workflows.settings import LAST, Choices
+from shoal.workflows.settings import ReadingSettings
 from shoal.workflows.words import (
     arena_of_words,
     feature_of,
-    lag_of,
     pairs_of,
     target_note,
     target_of,
 )
-
-
-@dataclass(frozen=True)
-class ReadingSettings(Choices):
-    """Every choice up to the counts, as words and numbers that a TOML file can hold."""
-
-    tracks: str = ""
-    # reading
-    format: str = ""
-    columns: str = ""
-    fps: float = 0.0
-    unit: str = ""
-    keypoint: str = ""
-    confidence: float = 0.0
-    clock: float = 0.0
-    sort: bool = False
-    drop_estimated: bool = False
-    stream: bool = False
-    parts: str = ""
-    # preparing
-    drop: str = ""
-    landmarks: str = ""
-    flip_y: bool = False
-    max_step: float = 0.0
-    fill_gaps: int = 0
-    smooth: int = 0
-    rescale: str = ""
-    every: int = 0  # 0: chosen from the tracks
-    # states
-    state: str = "local"
-    target: str = ""
-    arena: str = ""
-    lag: int | str = 1
-    heading_frames: int = 1
-    minimum_step: float = 0.0
-    tracker_headings: bool = False
-    # counting
-    cluster: str = field(default="", metadata=LAST)
-
-    def __post_init__(self) -> None:
-        """A lag may have come as a word."""
-        object.__setattr__(self, "lag", lag_of(self.lag))
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,10 +54,7 @@ class Reading:
         if s.every or named or s.lag != 1 or s.stream:
             return Thinning(s.every or 1, "")
         whole: Any = self._whole
-        recipe = Counting(
-            self._space_of(whole), 1, s.heading_frames, s.minimum_step, s.tracker_headings
-        )
-        return choose_thinning(list(whole), recipe)
+        return choose_thinning(list(whole), Counting(self._space_of(whole), 1, **s.headings))
 
     @cached_property
     def _whole(self) -> Tracks | Collection | OpenTracks:
@@ -114,17 +68,10 @@ class Reading:
         if s.cluster or s.parts:
             raise InputError("--cluster and --parts are for streamed tracks: add --stream")
         found: Any = read_tracks(
-            s.tracks,
-            s.format or None,
-            columns=columns,
-            fps=s.fps or None,
-            unit=s.unit or None,
-            keypoint=s.keypoint or None,
-            confidence=s.confidence,
-            clock=s.clock or None,
-            sort=s.sort,
-            drop_estimated=s.drop_estimated,
-        )
+            s.tracks, s.format or None, columns=columns, fps=s.fps or None, unit=s.unit or None,
+            keypoint=s.keypoint or None, confidence=s.confidence, clock=s.clock or None,
+            sort=s.sort, drop_estimated=s.drop_estimated,
+        )  # fmt: skip
         return self._prepared(found)
 
     def _opened(self, columns: dict[str, str]) -> OpenTracks:
@@ -142,11 +89,7 @@ class Reading:
                 f"streamed tracks take no {', '.join(changed) or 'every'}: read them whole"
             )
         return open_tracks(
-            s.tracks,
-            columns=columns,
-            fps=s.fps or None,
-            unit=s.unit or None,
-            parts=s.parts or None,
+            s.tracks, columns=columns, fps=s.fps or None, unit=s.unit or None, parts=s.parts or None
         )
 
     def _prepared(self, found: Any) -> Any:
@@ -184,11 +127,8 @@ class Reading:
     @cached_property
     def space(self) -> StateSpace:
         """The states; what looks wrong about target and arena is warned of."""
-        s, space, arena = (
-            self.settings,
-            self._space_of(self.tracks),
-            arena_of_words(self.settings.arena),
-        )
+        s, space = self.settings, self._space_of(self.tracks)
+        arena = arena_of_words(s.arena)
         if s.target and "target" not in s.state:
             warnings.warn(f"--target {s.target} is used by no state", UserWarning, stacklevel=2)
         if arena is not None and all(getattr(one, "arena", None) is None for one in space.parts):
@@ -222,9 +162,7 @@ class Reading:
         s = self.settings
         if isinstance(tracks, OpenTracks):
             raise InputError("of streamed tracks the bins of distances must be given: edges=0/5/10")
-        return [
-            Scene.of(part, s.heading_frames, s.minimum_step, s.tracker_headings) for part in tracks
-        ]
+        return [Scene.of(part, **s.headings) for part in tracks]
 
     @cached_property
     def lag_choice(self) -> LagChoice | None:
@@ -252,15 +190,9 @@ class Reading:
     def _counted(self, lag: int) -> Transitions:
         s = self.settings
         found: Transitions = count_transitions(
-            self.tracks,
-            self.space,
-            lag=lag,
-            heading_frames=s.heading_frames,
-            minimum_step=s.minimum_step,
-            tracker_headings=s.tracker_headings,
-            cluster=s.cluster or None,
-            progress=self.progress,
-        )
+            self.tracks, self.space, lag=lag, cluster=s.cluster or None, progress=self.progress,
+            **s.headings,
+        )  # fmt: skip
         return found
 
     def notes(self) -> list[str]:

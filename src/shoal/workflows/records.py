@@ -3,7 +3,7 @@
 ``docs/command-line.md`` lists every key; a key that is there stays.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from shoal.posterior.decision_fit import DecisionFit
 from shoal.posterior.diagnostics import Diagnostics
 from shoal.workflows.comparing import CompareRun
 from shoal.workflows.fitting import FitRun
-from shoal.workflows.moving_choices import SimulateChoices
+from shoal.workflows.moving import Simulating
 from shoal.workflows.reading import Reading
 from shoal.workflows.reporting import Reporting
 
@@ -151,14 +151,12 @@ def calibrated(found: Calibration, written: Mapping[str, Path]) -> dict[str, Any
     }
 
 
-def simulated(
-    groups: Iterable[Any], choices: SimulateChoices, written: Mapping[str, Path]
-) -> dict[str, Any]:
+def simulated(run: Simulating, written: Mapping[str, Path]) -> dict[str, Any]:
     """Of ``shoal simulate``."""
     return {
-        "rule": choices.rule,
-        "draws": choices.draws,
-        "seed": choices.seed,
+        "rule": run.settings.rule,
+        "draws": run.settings.draws,
+        "seed": run.settings.seed,
         "groups": [
             {
                 "group": part.group,
@@ -167,7 +165,7 @@ def simulated(
                 "fps": part.fps,
                 "length_unit": part.length_unit,
             }
-            for part in groups
+            for part in run.groups
         ],
         "files": dict(written),
     }
@@ -264,7 +262,7 @@ def reported(run: Reporting, written: Mapping[str, Path]) -> dict[str, Any]:
     """Of ``shoal report``."""
     report = run.report
     return {
-        "fit": run.settings.fit,
+        "fit": run.path,
         "headline": run.headline,
         "diagnostics": judged(run.fit.diagnostics()),
         "replayed_groups": 0 if report.stage is None else len(report.stage.seen),

@@ -15,10 +15,10 @@ from shoal.report.writing import checked_replicates
 from shoal.system.files import make_folder, write_whole
 from shoal.system.progress import Report as Progress
 from shoal.system.progress import reporting
-from shoal.workflows.fitting import FitRun, FitSettings
-from shoal.workflows.moving import Moving, MovingSettings
-from shoal.workflows.moving_choices import ExploreChoices
-from shoal.workflows.repeating import command_line
+from shoal.workflows.fitting import FitRun
+from shoal.workflows.moving import Predicting
+from shoal.workflows.moving_settings import ExploreSettings, ReportSettings
+from shoal.workflows.settings import FitSettings
 from shoal.workflows.words import words_of_moves
 
 OTHERWISE = (
@@ -28,8 +28,10 @@ OTHERWISE = (
 
 
 @dataclass(frozen=True, eq=False)
-class Reporting(Moving):
+class Reporting(Predicting):
     """A fit, the tracks it was made from, and a page about them."""
+
+    settings: ReportSettings
 
     @property
     def has_tracks(self) -> bool:
@@ -61,7 +63,7 @@ class Reporting(Moving):
                 assert self.choices is not None
                 notes, rows = run.notes(), run.rows()
                 choices = self.choices.toml()
-                command = command_line(self.choices, self.settings.fit)
+                command = self.choices.command_line(self.path)
         found = Report(
             self.fit,
             self.tracks if self.has_tracks else None,
@@ -83,7 +85,7 @@ class Reporting(Moving):
     def _run(self) -> FitRun | None:
         """The run that made the fit; None where tracks and choices give other transitions."""
         assert self.choices is not None
-        named = bool(self.settings.fit_config) or self.settings.fit.with_suffix(".toml").exists()
+        named = bool(self.settings.fit_config) or self.path.with_suffix(".toml").exists()
         if not named:
             return None
         run = FitRun(self._made(self.choices), progress=self.progress)
@@ -130,13 +132,13 @@ class Reporting(Moving):
         return out
 
 
-def explored(choices: ExploreChoices, progress: bool | Progress | None = None) -> Workbench:
+def explored(settings: ExploreSettings, progress: bool | Progress | None = None) -> Workbench:
     """What the explorer shows: a fit, and the one that it is compared with."""
-    settings = MovingSettings(**choices.settings(), replicates=0)
-    reports, names = [Reporting(settings, progress).report], [settings.fit.name]
-    if choices.against:
-        other = Path(choices.against)
-        beside = replace(settings, fit=other, fit_config="")
-        reports.append(Reporting(beside, progress).report)
-        names.append(other.name if other.name != settings.fit.name else str(other))
-    return Workbench(reports, names)
+    first = ReportSettings(**settings.common(), replicates=0)
+    runs = [Reporting(first, progress)]
+    if settings.against:
+        runs.append(Reporting(replace(first, fit=settings.against, fit_config=""), progress))
+    names = [run.path.name for run in runs]
+    if len(set(names)) < len(names):
+        names[1] = str(runs[1].path)
+    return Workbench([run.report for run in runs], names)

@@ -49,6 +49,12 @@ MOVES = {
     "turns": "a choice of heading; turns:normals, turns:von-mises",
     "steps": "a choice of heading and length; steps:log-normal",
 }
+COMPARED_MOVES = {
+    "auto": "turns for angles, else steps",
+    "turns": "a choice of heading",
+    "steps": "a choice of heading and length",
+    "steps:ahead": "the same, while the others go straight on",
+}
 PERSISTENCES = {
     "auto": "from a quick fit, where it shows that turns go on as they were",
     "learned": "how much of a turn is repeated in the next is learned",

@@ -267,20 +267,6 @@ def arena_of_words(words: str) -> Arena | None:
     )
 
 
-def lag_of(words: int | str) -> int | str:
-    """A whole number of frames, or ``auto``.
-
-    >>> lag_of(3), lag_of("3"), lag_of("auto")
-    (3, 3, 'auto')
-    """
-    if not isinstance(words, str) or words == "auto":
-        return words
-    try:
-        return int(words)
-    except ValueError:
-        raise InputError(f"a lag is a whole number of frames, or auto; got {words!r}") from None
-
-
 def passive_of(words: str, space: StateSpace) -> Any:
     """Passive dynamics such as ``turn-coupled``, ``walk-mixture`` or ``random-walk:90,5``.
 
