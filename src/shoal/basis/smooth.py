@@ -22,6 +22,7 @@ from shoal.basis.operator import BasisOperator
 from shoal.basis.scaled import ScaledBasis, SomeColumnsMap
 from shoal.errors import InputError
 from shoal.linear import PerAxisMap
+from shoal.precision import as_jax
 from shoal.states import Axis, Circular, Folded, Numbered, StateSpace
 
 KERNELS = {"matern-3/2": 1.5, "matern-5/2": 2.5, "squared-exponential": math.inf}
@@ -134,9 +135,9 @@ class Smooth:
         ]
         return SmoothBasis(
             map=SomeColumnsMap.of(PerAxisMap.of(*with_one), kept),
-            effect=jnp.asarray(effect),
-            frequencies=tuple(jnp.asarray(f) for _, f in functions),
-            squares=tuple(jnp.asarray((f**2).mean(axis=0)) for f, _ in functions),
+            effect=as_jax(effect),
+            frequencies=tuple(as_jax(f) for _, f in functions),
+            squares=tuple(as_jax((f**2).mean(axis=0)) for f, _ in functions),
             subsets=tuple(subsets),
             axes=space.names,
             medians=tuple(medians),

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-import shoal.precision  # noqa: F401
+from shoal.precision import as_jax
 
 
 class LinearMap(eqx.Module):
@@ -70,7 +70,7 @@ class PerAxisMap(LinearMap):
     @classmethod
     def of(cls, *matrices: Float[Array, "_ _"] | Float[np.ndarray, "_ _"]) -> "PerAxisMap":
         """From the matrix of each axis in order."""
-        arrays = tuple(jnp.asarray(matrix) for matrix in matrices)
+        arrays = tuple(as_jax(matrix) for matrix in matrices)
         rows = tuple(matrix.shape[0] for matrix in arrays)
         return cls(tuple(matrix.shape[1] for matrix in arrays), rows, arrays)
 

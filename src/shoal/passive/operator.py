@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, Key
 
-import shoal.precision  # noqa: F401
+from shoal.precision import as_jax
 from shoal.states import Transitions
 
 
@@ -76,8 +76,8 @@ class PassiveOperator(eqx.Module):
     def digest(self, transitions: Transitions) -> Any:
         """What ``log_weight`` needs of counted transitions."""
         pairs = transitions.pairs
-        count = jnp.asarray(pairs.count, dtype=float)
-        return jnp.asarray(pairs.origin), jnp.asarray(pairs.destination), count
+        count = as_jax(pairs.count, dtype=float)
+        return as_jax(pairs.origin), as_jax(pairs.destination), count
 
     def log_weight(self, digest: Any) -> Float[Array, ""]:
         """Σ y_ij log p̄_ij: the log likelihood of transitions where nothing is preferred."""
@@ -105,7 +105,7 @@ def counted(
     """How often each place of a table was seen."""
     code = np.ravel_multi_index(place, size)
     sums = np.bincount(code, weights=count, minlength=math.prod(size))
-    return jnp.asarray(sums.reshape(size))
+    return as_jax(sums.reshape(size))
 
 
 def seen_logs(count: Float[Array, "*any"], table: Float[Array, "*any"]) -> Float[Array, ""]:

@@ -9,6 +9,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from shoal.passive import PassiveOperator
+from shoal.precision import as_jax
 
 if TYPE_CHECKING:
     from shoal.posterior.fit import Fit
@@ -32,7 +33,7 @@ def compared_parts(
     if size > LARGEST:
         return np.zeros(size, dtype=int)
     left = np.flatnonzero(departures.ravel() > 0)
-    rows = [np.asarray(passive.row(jnp.asarray(int(state)))).ravel() > 0 for state in left]
+    rows = [np.asarray(passive.row(as_jax(int(state)))).ravel() > 0 for state in left]
     reach: Bool[np.ndarray, "left J"] = np.array(rows)
     if reach.all():
         return np.zeros(size, dtype=int)
@@ -54,7 +55,7 @@ def misfit(fit: "Fit") -> tuple[int, Float[np.ndarray, "2"], float]:
     """
     operator, discount = fit.operator, float(fit.model.discount)
     observed = fit.data["observed_data"].to_dataset()
-    departures = jnp.asarray(observed["departures"].values, dtype=float)
+    departures = as_jax(observed["departures"].values, dtype=float)
     arrivals = np.asarray(observed["arrivals"].values, dtype=float)
     draws = fit.sampled.values
     v = draws.reshape(-1, *draws.shape[2:]).mean(axis=0)

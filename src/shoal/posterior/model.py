@@ -38,6 +38,7 @@ from shoal.posterior.map import MAP, map_draws
 from shoal.posterior.memory import refuse_what_does_not_fit
 from shoal.posterior.nuts import NUTS, nuts_draws
 from shoal.posterior.prior import Prior
+from shoal.precision import as_jax
 from shoal.states import StateSpace, Transitions
 from shoal.system.files import make_folder
 from shoal.system.progress import Report, reporting
@@ -168,10 +169,10 @@ class Model:
         return Density(
             passive=passive,
             basis=basis,
-            arrivals=jnp.asarray(transitions.arrivals, dtype=float),
-            departures=jnp.asarray(transitions.departures, dtype=float),
-            discount=jnp.asarray(float(self.discount)),
-            log_passive=jnp.asarray(log_passive),
+            arrivals=as_jax(transitions.arrivals, dtype=float),
+            departures=as_jax(transitions.departures, dtype=float),
+            discount=as_jax(float(self.discount)),
+            log_passive=as_jax(log_passive),
             prior=self.prior,
         )
 
@@ -182,11 +183,11 @@ class Model:
         return Hierarchy(
             family=self.family,
             basis=scaled,
-            arrivals=jnp.asarray(transitions.arrivals, dtype=float),
-            departures=jnp.asarray(transitions.departures, dtype=float),
-            discount=jnp.asarray(float(self.discount)),
+            arrivals=as_jax(transitions.arrivals, dtype=float),
+            departures=as_jax(transitions.departures, dtype=float),
+            discount=as_jax(float(self.discount)),
             digest=typical.digest(transitions),
-            warm=None if warm is None else jnp.asarray(warm),
+            warm=None if warm is None else as_jax(warm),
         )
 
     def _of_decisions(self, decisions: Decisions, warm: Any) -> Hierarchy:
@@ -227,11 +228,11 @@ class Model:
         return Hierarchy(
             family=MoveFamily.of(decisions.moves, places, candidates),
             basis=basis,
-            arrivals=jnp.asarray(arrivals, dtype=float),
-            departures=jnp.asarray(counts),
-            discount=jnp.asarray(1.0),
+            arrivals=as_jax(arrivals, dtype=float),
+            departures=as_jax(counts),
+            discount=as_jax(1.0),
             digest=padded_moves(decisions.digest),
-            warm=None if warm is None else jnp.asarray(warm),
+            warm=None if warm is None else as_jax(warm),
         )
 
     def _scaled_basis(self, transitions: Transitions | Decisions) -> ScaledBasis:
@@ -373,9 +374,7 @@ def _checked_log_passive(
 ) -> float:
     """Σ y_ij log p̄_ij; a transition that was seen but cannot happen passively is an error."""
     pairs = transitions.pairs
-    logs = np.asarray(
-        passive.log_probability(jnp.asarray(pairs.origin), jnp.asarray(pairs.destination))
-    )
+    logs = np.asarray(passive.log_probability(as_jax(pairs.origin), as_jax(pairs.destination)))
     impossible = ~np.isfinite(logs)
     if np.any(impossible):
         first = int(np.argmax(impossible))
