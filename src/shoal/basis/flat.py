@@ -43,4 +43,4 @@ class Flat:
 
     def on(self, space: StateSpace) -> BasisOperator:
         """The operator on a state space."""
-        return self.scaled(space).at(jnp.zeros(0))
+        return self.scaled(space).at(as_jax(np.zeros(0)))

@@ -60,6 +60,12 @@ class ScaledBasis(eqx.Module):
 
 
 @eqx.filter_jit
+def basis_at(basis: ScaledBasis, u: Float[Array, " k"]) -> BasisOperator:
+    """X with the amplitudes at these unknowns, by one program."""
+    return basis.at(u)
+
+
+@eqx.filter_jit
 def prior_at(
     basis: ScaledBasis, u: Float[Array, " k"]
 ) -> tuple[Float[Array, " n"], Float[Array, ""], Float[Array, " k"]]:

@@ -34,7 +34,7 @@ class LinearMap(eqx.Module):
 
     def gram(self, weights: Float[np.ndarray, "*target"]) -> Float[np.ndarray, "columns columns"]:
         """Aᵀ diag(w) A."""
-        matrix = np.asarray(self.dense())
+        matrix = np.asarray(written_out(self))
         return np.asarray((matrix.T * weights.ravel()) @ matrix)
 
     def dense(self) -> Float[Array, "rows columns"]:
@@ -42,6 +42,12 @@ class LinearMap(eqx.Module):
         columns = math.prod(self.in_shape)
         unit = jnp.eye(columns).reshape(columns, *self.in_shape)
         return jax.vmap(self.apply)(unit).reshape(columns, -1).T
+
+
+@eqx.filter_jit
+def written_out(linear: LinearMap) -> Float[Array, "rows columns"]:
+    """The matrix of a linear map, by one program."""
+    return linear.dense()
 
 
 class DenseMap(LinearMap):

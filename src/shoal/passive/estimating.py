@@ -10,7 +10,7 @@ from jaxtyping import Array, Float
 from scipy.optimize import minimize
 
 from shoal.errors import InputError
-from shoal.passive.family import LearnableDynamics, PassiveFamily, as_family
+from shoal.passive.family import LearnableDynamics, PassiveFamily, as_family, passive_at
 from shoal.precision import as_jax
 from shoal.states import Transitions
 
@@ -52,5 +52,7 @@ def estimated(specification: Any, transitions: Any) -> Any:
     family = as_family(specification, transitions.space)
     if not isinstance(family, LearnableDynamics):
         return specification
-    u = most_probable(family, family.at(jnp.zeros(family.count)).digest(transitions))
+    u = most_probable(
+        family, passive_at(family, as_jax(np.zeros(family.count))).digest(transitions)
+    )
     return family.known(u)

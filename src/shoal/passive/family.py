@@ -209,6 +209,12 @@ class LearnableDynamics(PassiveFamily):
 
 
 @eqx.filter_jit
+def passive_at(family: PassiveFamily, u: Float[Array, " k"]) -> PassiveOperator:
+    """P̄ at these unknowns, by one program."""
+    return family.at(u)
+
+
+@eqx.filter_jit
 def numbers_at(family: LearnableDynamics, us: Float[Array, "draws k"]) -> dict[Any, Any]:
     """Every number of passive dynamics at many unknowns, by one program."""
     return jax.vmap(family.numbers)(us)

@@ -15,7 +15,7 @@ from jaxtyping import Array, Float, Int
 from scipy import sparse as sp
 
 from shoal.basis.scaled import prior_at
-from shoal.linear import LinearMap
+from shoal.linear.maps import written_out
 from shoal.moves import MoveFamily
 from shoal.passive import PassiveFamily
 from shoal.posterior.hierarchy import Hierarchy
@@ -113,7 +113,7 @@ class DecisionLikelihood:
             np.append(0, np.cumsum(new.sum(axis=1))).astype(np.int32),
             np.asarray(model.arrivals).ravel(),
             np.asarray(model.departures),
-            np.ascontiguousarray(np.asarray(_written_out(model.basis.map))),
+            np.ascontiguousarray(np.asarray(written_out(model.basis.map))),
         )
 
     def given(self, hyper: Float[np.ndarray, " hyper"]) -> Given:
@@ -270,11 +270,6 @@ class DecisionLikelihood:
                 cross = height(one) - height(other) - height(-other) + height(-one)
                 bend[i, j] = bend[j, i] = cross / 4
         return bend / WIDE_STEP**2
-
-
-@eqx.filter_jit
-def _written_out(basis: LinearMap) -> Float[Array, "J n"]:
-    return basis.dense()
 
 
 @eqx.filter_jit

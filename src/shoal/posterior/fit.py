@@ -20,6 +20,8 @@ from shoal.errors import InputError
 from shoal.lmdp.log_space import log_apply
 from shoal.moves import Decisions
 from shoal.passive import LearnableDynamics, PassiveFamily, PassiveOperator
+from shoal.passive.family import passive_at
+from shoal.passive.operator import pair_logs
 from shoal.posterior.convergence import convergence
 from shoal.posterior.density import Density
 from shoal.posterior.diagnostics import Diagnostics, diagnose
@@ -187,7 +189,8 @@ class Fit:
         """P̄, with unknowns at the centre of their posterior."""
         if not self.family.count:
             return self.model.operator()
-        return self.family.at(self.passive_unknowns.mean(axis=0))
+        centre = np.asarray(self.passive_unknowns).mean(axis=0)
+        return passive_at(self.family, as_jax(centre))
 
     @property
     def passive(self) -> Any:
@@ -202,10 +205,10 @@ class Fit:
     @cached_property
     def absorbing(self) -> xr.DataArray:
         """Which states the passive dynamics never leave."""
-        states = jnp.arange(self.model.space.size)
+        states = np.arange(self.model.space.size)
         if isinstance(self.model.passive, Unreadable):
             return xr.zeros_like(self.arrivals, dtype=bool)
-        stays = np.asarray(self.operator.log_probability(states, states)) > -1e-12
+        stays = pair_logs(self.operator, states, states) > -1e-12
         return self.arrivals.copy(data=stays.reshape(self.model.space.shape))
 
     @property

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import equinox as eqx
-import jax.numpy as jnp
 import numpy as np
 
 from shoal.basis import Basis, BasisOperator, Identity, ScaledBasis, ThroughBasis
@@ -17,7 +16,9 @@ from shoal.moves import AloneFamily, Decisions, MoveFamily, Turns, surroundings
 from shoal.moves.padding import padded_moves, padded_rows, sorted_rows
 from shoal.passive import Empirical, PassiveFamily, PassiveOperator, as_family, as_operator
 from shoal.passive.estimating import most_probable
+from shoal.passive.family import passive_at
 from shoal.passive.narrowness import narrow_axes
+from shoal.passive.operator import pair_logs
 from shoal.posterior.advi import ADVI, advi_draws
 from shoal.posterior.checkpoint import Checkpoint
 from shoal.posterior.decision_checks import (
@@ -178,7 +179,7 @@ class Model:
 
     def _hierarchy(self, transitions: Transitions, warm: Any) -> Hierarchy:
         scaled = self._scaled_basis(transitions)
-        typical = self.family.at(jnp.zeros(self.family.count))
+        typical = _typical(self.family)
         _checked_log_passive(typical, transitions, self.space)
         return Hierarchy(
             family=self.family,
@@ -369,12 +370,18 @@ def resolved(method: str | Method) -> tuple[Method, Callable[..., Draws]]:
     raise InputError(f"method is one of {', '.join(METHODS)} or its settings; got {method!r}")
 
 
+def _typical(family: PassiveFamily) -> PassiveOperator:
+    """P̄ where every unknown has its prior median, by one program where there are unknowns."""
+    nothing = as_jax(np.zeros(family.count))
+    return passive_at(family, nothing) if family.count else family.at(nothing)
+
+
 def _checked_log_passive(
     passive: PassiveOperator, transitions: Transitions, space: StateSpace
 ) -> float:
     """Σ y_ij log p̄_ij; a transition that was seen but cannot happen passively is an error."""
     pairs = transitions.pairs
-    logs = np.asarray(passive.log_probability(as_jax(pairs.origin), as_jax(pairs.destination)))
+    logs = pair_logs(passive, pairs.origin, pairs.destination)
     impossible = ~np.isfinite(logs)
     if np.any(impossible):
         first = int(np.argmax(impossible))

@@ -61,7 +61,7 @@ def factors_of(operator: PassiveOperator) -> list[Float[np.ndarray, "n n"]] | No
         others = tuple(1 + n for n in range(len(shape)) if n != axis)
         factors.append(rows.sum(axis=others))
     some = np.unique(np.linspace(0, operator.size - 1, min(operator.size, 2048)).astype(int))
-    for start, row in zip(some, _passive_rows(operator, as_jax(some)), strict=True):
+    for start, row in zip(some, np.asarray(_passive_rows(operator, as_jax(some))), strict=True):
         product = np.ones(())
         for factor, place in zip(factors, np.unravel_index(start, shape), strict=True):
             product = np.multiply.outer(product, factor[place])
