@@ -81,7 +81,7 @@ def test_more_than_coefficients_is_unknown(density):
 def test_the_likelihood_is_that_of_the_known_model_at_the_same_numbers(density, counts):
     point = some_point(density)
     xi, hyper = density.split(point)
-    known = shoal.Model(SPACE, density.family.known(density.family.values(density.parts(hyper)[1])))
+    known = shoal.Model(SPACE, density.family.known(density.parts(hyper)[1]))
     same = known.density(counts)
     v = density.cost_to_go(point)
     expected = float(same.log_likelihood(v)) + float(

@@ -9,6 +9,7 @@ from jaxtyping import Array, Float
 from shoal.basis.operator import BasisOperator
 from shoal.basis.scaled import ScaledBasis
 from shoal.linear import DenseMap
+from shoal.precision import as_jax
 from shoal.states import StateSpace
 
 
@@ -38,8 +39,8 @@ class Flat:
 
     def scaled(self, space: StateSpace) -> LevelBasis:
         """The basis with its (no) unknowns."""
-        return LevelBasis(DenseMap((1,), space.shape, jnp.asarray(np.ones((space.size, 1)))))
+        return LevelBasis(DenseMap((1,), space.shape, as_jax(np.ones((space.size, 1)))))
 
     def on(self, space: StateSpace) -> BasisOperator:
         """The operator on a state space."""
-        return self.scaled(space).at(jnp.zeros(0))
+        return self.scaled(space).at(as_jax(np.zeros(0)))

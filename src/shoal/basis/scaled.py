@@ -4,12 +4,14 @@ from abc import abstractmethod
 from typing import Any
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
 from shoal.basis.operator import BasisOperator
 from shoal.linear import ChainedMap, DenseMap, LinearMap
+from shoal.precision import as_jax
 
 
 class ScaledBasis(eqx.Module):
@@ -57,6 +59,42 @@ class ScaledBasis(eqx.Module):
         return BasisOperator(AmplifiedMap.of(self.map, self.amplitude(u)))
 
 
+@eqx.filter_jit
+def basis_at(basis: ScaledBasis, u: Float[Array, " k"]) -> BasisOperator:
+    """X with the amplitudes at these unknowns, by one program."""
+    return basis.at(u)
+
+
+@eqx.filter_jit
+def prior_at(
+    basis: ScaledBasis, u: Float[Array, " k"]
+) -> tuple[Float[Array, " n"], Float[Array, ""], Float[Array, " k"]]:
+    """Amplitudes, and the log prior of the basis's unknowns with its slope, by one program."""
+    return basis.amplitude(u), *jax.value_and_grad(basis.log_prior)(u)
+
+
+BATCH = 256
+"""Points of one call, so that any number of points needs one program."""
+
+
+def priors_at(
+    basis: ScaledBasis, us: Float[np.ndarray, "points k"]
+) -> tuple[Float[np.ndarray, "points n"], Float[np.ndarray, " points"]]:
+    """Amplitudes, and the log prior of the basis's unknowns, at many points."""
+    count = len(us)
+    padded = np.pad(us, ((0, -count % BATCH), (0, 0)))
+    found = [_priors_at(basis, as_jax(padded[n : n + BATCH])) for n in range(0, len(padded), BATCH)]
+    amplitudes, log_priors = zip(*found, strict=True)
+    return np.concatenate(amplitudes)[:count], np.concatenate(log_priors)[:count]
+
+
+@eqx.filter_jit
+def _priors_at(
+    basis: ScaledBasis, us: Float[Array, "points k"]
+) -> tuple[Float[Array, "points n"], Float[Array, " points"]]:
+    return jax.vmap(basis.amplitude)(us), jax.vmap(basis.log_prior)(us)
+
+
 class ThroughBasis(ScaledBasis):
     """q = N v, where v is written in another basis: what is decided for, by what is met there."""
 
@@ -65,7 +103,7 @@ class ThroughBasis(ScaledBasis):
     @classmethod
     def of(cls, inner: ScaledBasis, matrix: Any) -> "ThroughBasis":
         """From the basis of v, and N (states × states)."""
-        columns = jnp.asarray(matrix @ np.asarray(inner.map.dense()))
+        columns = as_jax(matrix @ np.asarray(inner.map.dense()))
         return cls(DenseMap(inner.map.in_shape, inner.map.out_shape, columns), inner)
 
     @classmethod
@@ -138,7 +176,7 @@ class SomeColumnsMap(LinearMap):
     @classmethod
     def of(cls, inner: LinearMap, places: np.ndarray) -> "SomeColumnsMap":
         """Columns with these flat places among those of ``inner``."""
-        return cls((places.size,), inner.out_shape, inner, jnp.asarray(places))
+        return cls((places.size,), inner.out_shape, inner, as_jax(places))
 
     def apply(self, x: Float[Array, " n"]) -> Float[Array, "*target"]:
         """A x."""

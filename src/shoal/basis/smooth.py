@@ -19,9 +19,10 @@ from jax.scipy.special import log_ndtr
 from jaxtyping import Array, Float, Int
 
 from shoal.basis.operator import BasisOperator
-from shoal.basis.scaled import ScaledBasis, SomeColumnsMap
+from shoal.basis.scaled import ScaledBasis, SomeColumnsMap, basis_at
 from shoal.errors import InputError
 from shoal.linear import PerAxisMap
+from shoal.precision import as_jax
 from shoal.states import Axis, Circular, Folded, Numbered, StateSpace
 
 KERNELS = {"matern-3/2": 1.5, "matern-5/2": 2.5, "squared-exponential": math.inf}
@@ -100,7 +101,7 @@ class Smooth:
     def on(self, space: StateSpace) -> BasisOperator:
         """The operator with every unknown at its prior median."""
         basis = self.scaled(space)
-        return basis.at(jnp.zeros(len(basis.names)))
+        return basis_at(basis, as_jax(np.zeros(len(basis.names))))
 
     def scaled(self, space: StateSpace) -> "SmoothBasis":
         """The basis with its unknowns."""
@@ -134,16 +135,16 @@ class Smooth:
         ]
         return SmoothBasis(
             map=SomeColumnsMap.of(PerAxisMap.of(*with_one), kept),
-            effect=jnp.asarray(effect),
-            frequencies=tuple(jnp.asarray(f) for _, f in functions),
-            squares=tuple(jnp.asarray((f**2).mean(axis=0)) for f, _ in functions),
+            effect=as_jax(effect),
+            frequencies=tuple(as_jax(f) for _, f in functions),
+            squares=tuple(as_jax((f**2).mean(axis=0)) for f, _ in functions),
             subsets=tuple(subsets),
             axes=space.names,
-            medians=tuple(medians),
-            floors=tuple(floors),
+            medians=as_jax(medians, float),
+            floors=as_jax(floors, float),
+            mean_scale=as_jax(float(self.scale)),
             measured=tuple(not isinstance(axis, Numbered) for axis in space.axes),
             smoothness=KERNELS[self.kernel],
-            mean_scale=float(self.scale),
         )
 
 
@@ -160,6 +161,8 @@ class SmoothBasis(ScaledBasis):
         The axes of each effect.
     medians, floors
         Of each axis's length: its prior median, and the shortest that the functions can follow.
+    mean_scale
+        The prior mean of every scale.
     """
 
     effect: Int[Array, " n"]
@@ -167,11 +170,11 @@ class SmoothBasis(ScaledBasis):
     squares: tuple[Float[Array, " _"], ...]
     subsets: tuple[tuple[int, ...], ...] = eqx.field(static=True)
     axes: tuple[str, ...] = eqx.field(static=True)
-    medians: tuple[float, ...] = eqx.field(static=True)
-    floors: tuple[float, ...] = eqx.field(static=True)
+    medians: Float[Array, " axes"]
+    floors: Float[Array, " axes"]
+    mean_scale: Float[Array, ""]
     measured: tuple[bool, ...] = eqx.field(static=True)
     smoothness: float = eqx.field(static=True)
-    mean_scale: float = eqx.field(static=True)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -185,9 +188,9 @@ class SmoothBasis(ScaledBasis):
         """Scales in nats (exponential), lengths in the axes' units (log-normal above a floor)."""
         count = len(self.subsets)
         scales = -self.mean_scale * log_ndtr(-u[:count])
-        pairs = zip(self.medians, self.floors, self.measured, strict=True)
-        medians, floors = np.array([pair[:2] for pair in pairs if pair[2]]).reshape(-1, 2).T
-        free = np.sqrt(medians**2 - floors**2) * jnp.exp(math.log(2.0) * u[count:])
+        has = np.flatnonzero(self.measured)
+        medians, floors = self.medians[has], self.floors[has]
+        free = jnp.sqrt(medians**2 - floors**2) * jnp.exp(math.log(2.0) * u[count:])
         return jnp.concatenate([scales, jnp.sqrt(floors**2 + free**2)])
 
     def amplitude(self, u: Float[Array, " k"]) -> Float[Array, " n"]:

@@ -13,6 +13,7 @@ from shoal.basis.operator import BasisOperator
 from shoal.basis.scaled import ScaledBasis
 from shoal.errors import InputError
 from shoal.linear import DenseMap
+from shoal.precision import as_jax
 from shoal.states import StateSpace
 
 FUNCTIONS = ("value", "log", "cos", "sin")
@@ -121,7 +122,7 @@ class Terms:
         """The basis; nothing is unknown but the strengths."""
         columns = np.stack([term.on(space).ravel() for term in self.terms], axis=1)
         shape = (len(self.terms),)
-        return TermsBasis(DenseMap(shape, space.shape, jnp.asarray(columns)), float(self.sd))
+        return TermsBasis(DenseMap(shape, space.shape, as_jax(columns)), float(self.sd))
 
     def on(self, space: StateSpace) -> BasisOperator:
         """The operator on a state space."""

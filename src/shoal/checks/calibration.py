@@ -28,6 +28,7 @@ from shoal.posterior import NUTS, Fit
 from shoal.posterior.draws import Draws
 from shoal.posterior.importance import PARETO_K
 from shoal.posterior.model import Method, Model, resolved
+from shoal.precision import as_jax
 from shoal.results import Result, data_frame
 from shoal.states import Transitions
 from shoal.states.transitions import Pairs
@@ -415,7 +416,7 @@ def _judged(
     some = np.unique(np.linspace(0, len(every) - 1, min(KEPT, len(every))).astype(int))
     # the truth is the first row: it is judged by the very same program
     first = every[:1] if position is None else np.asarray(position)[None]
-    found = quantities(density, jnp.asarray(np.concatenate([first, every])), trial.states)
+    found = quantities(density, as_jax(np.concatenate([first, every])), trial.states)
     contrasts, ranked = np.asarray(found.contrasts), np.asarray(found.some)
     arrivals = np.asarray(density.arrivals).ravel()
     true = v.ravel() - v.ravel() @ arrivals / arrivals.sum()
@@ -478,7 +479,7 @@ def _some_states(size: int, count: int = 4) -> tuple[int, ...]:
 def _one_transition(model: Model) -> Transitions:
     """Data that say as good as nothing, to have a density at all."""
     origin = np.zeros(1, dtype=np.int64)
-    row = np.asarray(model.family.at(jnp.zeros(model.family.count)).row(jnp.asarray(0))).ravel()
+    row = np.asarray(model.family.at(jnp.zeros(model.family.count)).row(as_jax(0))).ravel()
     return Transitions(model.space, Pairs(origin, np.array([int(np.argmax(row))]), np.ones(1, int)))
 
 

@@ -14,6 +14,7 @@ from shoal.passive import PassiveOperator
 from shoal.posterior.density import Density
 from shoal.posterior.hierarchy import Hierarchy
 from shoal.posterior.model import Model
+from shoal.precision import as_jax
 from shoal.simulation.decisions import simulate_decisions
 from shoal.states import Transitions, count_transitions
 
@@ -54,12 +55,10 @@ def prior_position(
     """All unknowns at once, drawn from what is believed before the tracks are seen."""
     if isinstance(density, Hierarchy):
         hyper = np.concatenate([density.basis.draw(rng), rng.standard_normal(density.family.count)])
-        return jnp.asarray(np.concatenate([rng.standard_normal(density.coefficients), hyper]))
+        return as_jax(np.concatenate([rng.standard_normal(density.coefficients), hyper]))
     t = density.prior.draw(rng)
     sd = float(density.prior.precision(t)) ** -0.5
-    return density.join(
-        jnp.asarray(sd * rng.standard_normal(density.coefficients)), jnp.asarray(float(t))
-    )
+    return density.join(as_jax(sd * rng.standard_normal(density.coefficients)), as_jax(float(t)))
 
 
 def decided(
@@ -121,7 +120,7 @@ def quantities(
         v = given.basis.apply(beta)
         contrast = _contrast(v, density.arrivals)
         cost = _contrast(v + log_apply(given.passive, -given.discount * v), density.arrivals)
-        at = jnp.asarray(states)
+        at = as_jax(states)
         single = jnp.stack([given.log_likelihood(v), jnp.max(v) - jnp.min(v)])
         return Quantities(contrast, jnp.concatenate([contrast[at], cost[at], others, single]))
 

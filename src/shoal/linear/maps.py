@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-import shoal.precision  # noqa: F401
+from shoal.precision import as_jax
 
 
 class LinearMap(eqx.Module):
@@ -34,7 +34,7 @@ class LinearMap(eqx.Module):
 
     def gram(self, weights: Float[np.ndarray, "*target"]) -> Float[np.ndarray, "columns columns"]:
         """Aᵀ diag(w) A."""
-        matrix = np.asarray(self.dense())
+        matrix = np.asarray(written_out(self))
         return np.asarray((matrix.T * weights.ravel()) @ matrix)
 
     def dense(self) -> Float[Array, "rows columns"]:
@@ -42,6 +42,12 @@ class LinearMap(eqx.Module):
         columns = math.prod(self.in_shape)
         unit = jnp.eye(columns).reshape(columns, *self.in_shape)
         return jax.vmap(self.apply)(unit).reshape(columns, -1).T
+
+
+@eqx.filter_jit
+def written_out(linear: LinearMap) -> Float[Array, "rows columns"]:
+    """The matrix of a linear map, by one program."""
+    return linear.dense()
 
 
 class DenseMap(LinearMap):
@@ -70,7 +76,7 @@ class PerAxisMap(LinearMap):
     @classmethod
     def of(cls, *matrices: Float[Array, "_ _"] | Float[np.ndarray, "_ _"]) -> "PerAxisMap":
         """From the matrix of each axis in order."""
-        arrays = tuple(jnp.asarray(matrix) for matrix in matrices)
+        arrays = tuple(as_jax(matrix) for matrix in matrices)
         rows = tuple(matrix.shape[0] for matrix in arrays)
         return cls(tuple(matrix.shape[1] for matrix in arrays), rows, arrays)
 

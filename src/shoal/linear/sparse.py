@@ -3,12 +3,12 @@
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import scipy.sparse as sp
 from jaxtyping import Array, Float, Int
 
 from shoal.linear.maps import LinearMap
+from shoal.precision import as_jax
 
 
 class SparseMap(LinearMap):
@@ -26,7 +26,7 @@ class SparseMap(LinearMap):
         csr.eliminate_zeros()
         rows = np.repeat(np.arange(csr.shape[0]), np.diff(csr.indptr))
         columns = csr.indices.astype(rows.dtype)
-        return cls(in_shape, out_shape, *map(jnp.asarray, (rows, columns, csr.data)))
+        return cls(in_shape, out_shape, *map(as_jax, (rows, columns, csr.data)))
 
     def apply(self, x: Float[Array, "*source"]) -> Float[Array, "*target"]:
         """A x."""

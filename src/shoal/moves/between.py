@@ -7,12 +7,12 @@ bin, moves within it would say nothing, and costs would come out too flat.
 from dataclasses import dataclass
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int
 
 from shoal.linear import AlongAxis, LinearMap
 from shoal.moves.specification import Turns
+from shoal.precision import as_jax
 from shoal.states import (
     Distance,
     Interval,
@@ -53,7 +53,7 @@ class Grid:
         found: list[LinearMap] = []
         for axis, weight in self.weights.items():
             wider = (*shape[:axis], len(weight), *shape[axis + 1 :])
-            found.append(AlongAxis(shape, wider, jnp.asarray(weight), axis))
+            found.append(AlongAxis(shape, wider, as_jax(weight), axis))
             shape = wider
         return found
 

@@ -148,7 +148,7 @@ def turn_heights(
     kind: Any, values: Values, degrees: Float[np.ndarray, "*any"]
 ) -> Float[np.ndarray, "*any"]:
     """``log_turn`` of arrays, by one program."""
-    return np.asarray(_compiled(log_turn, kind, _arrays(values), jnp.asarray(degrees)))
+    return np.asarray(_compiled(log_turn, kind, _arrays(values), degrees))
 
 
 def step_heights(
@@ -156,7 +156,7 @@ def step_heights(
 ) -> Float[np.ndarray, "*any"]:
     """``log_step`` of arrays, without odd ones, by one program."""
     height = _plain_step if plain else _geometric_step
-    return np.asarray(_compiled(height, kind, _arrays(values), jnp.asarray(residual)))
+    return np.asarray(_compiled(height, kind, _arrays(values), residual))
 
 
 _plain_step = partial(log_step, plain=True, odd=0.0)

@@ -6,11 +6,11 @@ What is added counts for nothing: rows that no decision has, and moves that nobo
 from typing import Any
 
 import equinox as eqx
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
 from shoal.moves.passive import Candidates, Moved
+from shoal.precision import as_jax
 
 SHORTEST = 256
 
@@ -48,7 +48,7 @@ def sorted_rows(
     filled[place] = counts[order[place]]
 
     def rows_of(part: Array | None) -> Array | None:
-        return None if part is None else jnp.asarray(np.asarray(part)[..., order])
+        return None if part is None else as_jax(np.asarray(part)[..., order])
 
     parts = (given.states, given.possible, given.turn_before, given.log_step_before)
     ordered = eqx.tree_at(
@@ -117,4 +117,4 @@ def _longer(
 
 def _padded(values: Array | np.ndarray, more: object, mode: Any = "constant") -> Array:
     """Filled up by NumPy: nothing here is worth a program for every length."""
-    return jnp.asarray(np.pad(np.asarray(values), more, mode=mode))  # type: ignore[call-overload]
+    return as_jax(np.pad(np.asarray(values), more, mode=mode))  # type: ignore[call-overload]

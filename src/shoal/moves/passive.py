@@ -19,8 +19,7 @@ from shoal.moves.densities import (
 )
 from shoal.moves.specification import Steps, Turns
 from shoal.passive import PassiveOperator
-from shoal.passive.family import LearnableDynamics
-from shoal.passive.unknown import Parameter
+from shoal.passive.family import Form, LearnableDynamics
 
 ARC_POINTS = 9
 """Points of the rule by which the mass of an arc of turns is found."""
@@ -154,9 +153,15 @@ class PassiveMoves(PassiveOperator):
     state. ``shape`` is that of the grid of decided states.
     """
 
-    moves: Turns = eqx.field(static=True)
+    form: Form = eqx.field(static=True)
     values: dict[str, Any]
     candidates: Candidates | None = None
+
+    @property
+    def moves(self) -> Turns:
+        """The kind of moves; the numbers are in ``values``."""
+        moves: Turns = self.form.specification
+        return moves
 
     def log_density(self, moved: Moved) -> Float[Array, " n"]:
         """The log density of moves: turns per degree, steps by their logarithm."""
@@ -179,7 +184,7 @@ class PassiveMoves(PassiveOperator):
     def log_typical(self) -> Float[Array, ""]:
         """The log of a typical step, over the pace of the animal."""
         assert isinstance(self.moves, Steps)
-        return jnp.log(self.values["typical"]) - self.moves.log_reference
+        return jnp.log(self.values["typical"]) - jnp.log(self.values.get("pace", 1.0))
 
     def log_step(
         self, residual: Float[Array, "*any"], values: dict[str, Any]
@@ -299,6 +304,23 @@ class PassiveMoves(PassiveOperator):
         return whole if self.candidates.row is None else whole[np.asarray(self.candidates.row)]
 
 
+def form_of(moves: Turns) -> Form:
+    """Moves as compiled programs know them, which no number of theirs changes."""
+    return Form.of(moves, moves.parameters(), "candidates")
+
+
+@eqx.filter_jit
+def log_densities(passive: PassiveMoves, moved: Moved) -> Float[Array, " n"]:
+    """The log density of moves, by one program."""
+    return passive.log_density(moved)
+
+
+@eqx.filter_jit
+def weights_at(family: "MoveFamily", u: Float[Array, " k"]) -> Float[Array, "k #n"]:
+    """The passive chance of every candidate, by one program."""
+    return family.at(u).weights
+
+
 class MovesAlone(PassiveMoves):
     """Passive moves of animals that prefer nothing: their own likelihood is all there is."""
 
@@ -315,8 +337,13 @@ class MoveFamily(LearnableDynamics):
     @classmethod
     def of(cls, moves: Turns, space: Any, candidates: Candidates | None = None) -> "MoveFamily":
         """From a specification, and the candidate moves of decisions where there are any."""
-        parameters: tuple[Parameter, ...] = moves.parameters(space)
-        return cls(moves, space, parameters, candidates)
+        places, given = cls.parts(moves.parameters(space))
+        return cls(form_of(moves), space, places, given, candidates)
+
+    @property
+    def bare(self) -> "MoveFamily":
+        """Without candidates: how moves are made where nothing is preferred needs none."""
+        return MoveFamily(self.form, self.space, self.places, self.given)
 
     @property
     def work(self) -> int:
@@ -326,7 +353,7 @@ class MoveFamily(LearnableDynamics):
     def at(self, u: Float[Array, " k"]) -> PassiveMoves:
         """The passive moves there."""
         values = {name: value for (name, _), value in self.numbers(u).items()}
-        return PassiveMoves(self.space.shape, self.specification, values, self.candidates)
+        return PassiveMoves(self.space.shape, self.form, values, self.candidates)
 
 
 class AloneFamily(MoveFamily):
@@ -335,4 +362,4 @@ class AloneFamily(MoveFamily):
     def at(self, u: Float[Array, " k"]) -> MovesAlone:
         """The passive moves there."""
         values = {name: value for (name, _), value in self.numbers(u).items()}
-        return MovesAlone(self.space.shape, self.specification, values, self.candidates)
+        return MovesAlone(self.space.shape, self.form, values, self.candidates)

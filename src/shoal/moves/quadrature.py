@@ -1,13 +1,10 @@
 """Moves that stand for all that an animal could have made, spread by passive moves."""
 
 from dataclasses import dataclass
-from typing import Any
 
-import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Float, Int
 
 from shoal.moves.densities import (
     LEVEL,
@@ -20,9 +17,11 @@ from shoal.moves.densities import (
 )
 from shoal.moves.empirical import EmpiricalMoves
 from shoal.moves.padding import padded_moves
-from shoal.moves.passive import Moved, MoveFamily, PassiveMoves
+from shoal.moves.passive import Moved, MoveFamily, PassiveMoves, form_of, log_densities
 from shoal.moves.specification import Steps, Turns
 from shoal.passive.estimating import most_probable
+from shoal.passive.family import numbers_at
+from shoal.precision import as_jax
 from shoal.states import StateSpace
 
 WIDER = 1.3
@@ -121,23 +120,17 @@ def fitted_moves(moves: Turns, moved: Moved, space: StateSpace) -> PassiveMoves:
     """The passive moves that describe these moves best, as far as they can be made."""
     family = MoveFamily.of(moves, space)
     moved = padded_moves(moved)
-    can = np.isfinite(np.asarray(_log_densities(family, moved)))
+    can = np.isfinite(np.asarray(log_densities(_moves_at(family, np.zeros(family.count)), moved)))
     if not can.all():
-        moved = jax.tree_util.tree_map(lambda each: jnp.asarray(np.asarray(each)[can]), moved)
-    u = most_probable(family, moved)
-    numbers = _numbers(family, jnp.asarray(u))
-    found = {name: float(value) for (name, _), value in numbers.items()}
-    return PassiveMoves(space.shape, moves, found)
+        moved = jax.tree_util.tree_map(lambda each: as_jax(np.asarray(each)[can]), moved)
+    return _moves_at(family, most_probable(family, moved))
 
 
-@eqx.filter_jit
-def _log_densities(family: MoveFamily, moved: Moved) -> Float[Array, " n"]:
-    return family.at(jnp.zeros(family.count)).log_density(moved)
-
-
-@eqx.filter_jit
-def _numbers(family: MoveFamily, u: Float[Array, " k"]) -> dict[Any, Any]:
-    return family.numbers(u)
+def _moves_at(family: MoveFamily, u: Float[np.ndarray, " k"]) -> PassiveMoves:
+    """The passive moves at these unknowns."""
+    numbers = numbers_at(family, as_jax(u[None]))
+    found = {name: np.float64(np.ravel(value)[0]) for (name, _), value in numbers.items()}
+    return PassiveMoves(family.space.shape, family.form, found)
 
 
 def quadrature(passive: PassiveMoves, sets: int, moved: Moved | None = None) -> Quadrature:
@@ -235,7 +228,7 @@ def _turn_density(
     grid = np.unique(np.concatenate([inner, np.linspace(0.0, 180.0, 3601)]))
     grid = np.concatenate([-grid[:0:-1], grid])
     if isinstance(moves.turn, EmpiricalMoves):
-        height = np.asarray(moves.turn.at(jnp.asarray(grid / WIDER)) / WIDER)
+        height = np.asarray(moves.turn.at(as_jax(grid / WIDER)) / WIDER)
     else:
         height = np.exp(turn_heights(moves.turn, wider | {"bias": 0.0}, grid))
     return np.log((1 - ANYWHERE) * height + ANYWHERE / 360.0), grid + found.get("bias", 0.0)
@@ -250,8 +243,8 @@ def turn_table(
     """
     if moves.every is not None:
         turns = _multiples(float(moves.every))
-        exact = PassiveMoves((1,), moves, found)
-        return turns, np.asarray(exact.log_turn(jnp.asarray(turns), exact.values))
+        exact = PassiveMoves((1,), form_of(moves), found)
+        return turns, np.asarray(exact.log_turn(as_jax(turns), exact.values))
     return quantiles(*_turn_density(moves, found), np.linspace(0.0, 1.0, TABLE))
 
 

@@ -12,7 +12,8 @@ from jaxtyping import Bool
 
 from shoal.errors import InputError
 from shoal.moves.leading import with_candidates
-from shoal.moves.passive import PassiveMoves
+from shoal.moves.padding import padded_moves
+from shoal.moves.passive import PassiveMoves, log_densities
 from shoal.moves.record import EACH, Decisions, moved_of
 from shoal.moves.sampling import Sample, Spread, spread_by
 from shoal.moves.seen import Seen, Window, check_frames, moves_in, summed
@@ -139,8 +140,11 @@ def decided(group: Seen, recipe: Counting, spread: Spread) -> Decisions:
 
 def _check_possible(group: Seen, passive: PassiveMoves) -> None:
     """Raise where animals without preferences cannot make a move that was made."""
+    if not group.turn.size:
+        return
     made = (group.turn, group.step, group.turn_before, group.step_before, group.pace)
-    logs = np.asarray(passive.log_density(moved_of(passive.moves, *made)))
+    logs = np.asarray(log_densities(passive, padded_moves(moved_of(passive.moves, *made))))
+    logs = logs[: group.turn.size]
     if not np.all(np.isfinite(logs)):
         row = int(np.argmin(np.isfinite(logs)))
         step = f" and a step of {group.step[row]:.4g}" if passive.moves.steps else ""

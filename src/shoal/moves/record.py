@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import equinox as eqx
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
@@ -16,6 +15,7 @@ from shoal.moves.passive import Candidates, Moved
 from shoal.moves.quadrature import Quadrature
 from shoal.moves.sharing import EXACT, condensed, lines_of, located
 from shoal.moves.specification import Steps, Turns
+from shoal.precision import as_jax
 from shoal.results import Result, counted, data_frame
 from shoal.states import Headings, Records, StateSpace, splitting
 from shoal.states.transitions import Pairs
@@ -164,7 +164,7 @@ class Decisions(Result):
         if self.moves.steps or not same or self.total <= EXACT:
             return self.moved
         turn, count = condensed(self.turn)
-        return Moved(jnp.asarray(turn), None, jnp.zeros(turn.size), None, None, jnp.asarray(count))
+        return Moved(as_jax(turn), None, as_jax(np.zeros(turn.size)), None, None, as_jax(count))
 
     @property
     def candidates(self) -> Candidates:
@@ -181,20 +181,20 @@ class Decisions(Result):
             used, row = np.unique(row, return_inverse=True)
             table, row = (self.states, None) if apart else (table[used], row)
         return Candidates(
-            jnp.asarray(table.T),
-            None if self.possible is None else jnp.asarray(self.possible.T),
-            None if spread.sets == 1 else jnp.asarray(self.which),
-            None if row is None else jnp.asarray(row),
-            jnp.asarray(spread.turn),
-            None if steps is None else jnp.asarray(steps),
-            jnp.asarray(spread.log_base),
-            jnp.asarray(spread.level + self._away(moves)),
-            jnp.asarray(spread.log_usual),
-            jnp.asarray(spread.persistence),
-            jnp.asarray(spread.log_typical),
-            jnp.asarray(spread.follow),
-            jnp.asarray(self.turn_before),
-            None if steps is None else jnp.asarray(np.log(self.step_before / self.pace)),
+            as_jax(table.T),
+            None if self.possible is None else as_jax(self.possible.T),
+            None if spread.sets == 1 else as_jax(self.which),
+            None if row is None else as_jax(row),
+            as_jax(spread.turn),
+            None if steps is None else as_jax(steps),
+            as_jax(spread.log_base),
+            as_jax(spread.level + self._away(moves)),
+            as_jax(spread.log_usual),
+            as_jax(spread.persistence),
+            as_jax(spread.log_typical),
+            as_jax(spread.follow),
+            as_jax(self.turn_before),
+            None if steps is None else as_jax(np.log(self.step_before / self.pace)),
             apart=apart,
         )
 
@@ -222,7 +222,7 @@ class Decisions(Result):
         fewer = eqx.tree_at(
             lambda c: (c.states, c.turn_before),
             given,
-            (jnp.asarray(states.T), given.turn_before[first]),
+            (as_jax(states.T), given.turn_before[first]),
         )
         return fewer, counts.astype(float)
 
@@ -336,11 +336,11 @@ def moved_of(
 ) -> Moved:
     """Moves as passive moves see them: steps over the pace of the animal."""
     if not isinstance(moves, Steps):
-        return Moved(jnp.asarray(turn), None, jnp.asarray(turn_before), None)
+        return Moved(as_jax(turn), None, as_jax(turn_before), None)
     return Moved(
-        jnp.asarray(turn),
-        jnp.asarray(np.log(step / pace)),
-        jnp.asarray(turn_before),
-        jnp.asarray(np.log(step_before / pace)),
-        jnp.asarray(moves.levels(step_before)) if moves.own_pace else None,
+        as_jax(turn),
+        as_jax(np.log(step / pace)),
+        as_jax(turn_before),
+        as_jax(np.log(step_before / pace)),
+        as_jax(moves.levels(step_before)) if moves.own_pace else None,
     )

@@ -14,7 +14,7 @@ from jaxtyping import Float, Int, UInt64
 
 from shoal.errors import InputError
 from shoal.moves.between import Grid, grid_of
-from shoal.moves.passive import Moved, PassiveMoves
+from shoal.moves.passive import Moved, PassiveMoves, form_of
 from shoal.moves.quadrature import SETS, Quadrature, fitted_moves, quadrature
 from shoal.moves.record import moved_of
 from shoal.moves.seen import Seen, summed
@@ -197,7 +197,7 @@ def spread_by(moves: Turns, samples: Sequence[Sample], space: StateSpace) -> Spr
     passive = fitted_moves(moves, moved, space)
     if isinstance(moves, Steps):
         moves = replace(moves, follow=float(passive.values["follow"]))
-        passive = PassiveMoves(passive.shape, moves, passive.values)
+        passive = PassiveMoves(passive.shape, form_of(moves), passive.values)
     exact = moves.every is not None or shares(space, steps=moves.steps)
     spread = quadrature(passive, 1 if exact else SETS, moved)
     grid = grid_of(space, moves, float(passive.values.get("typical", 1.0)))

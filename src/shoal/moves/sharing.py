@@ -7,13 +7,13 @@ equal parts. An angle counts as the middle of its part: bin edges are off by hal
 
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int
 
 from shoal.angles import difference
 from shoal.moves.passive import Lines
 from shoal.moves.quadrature import Quadrature
+from shoal.precision import as_jax
 from shoal.states import Circular, Folded, Interval, StateSpace
 
 EXACT = 1 << 10
@@ -97,7 +97,7 @@ def lines_of(
     line = np.ravel_multi_index(
         tuple(place), [1 if n == angles[0] else size for n, size in enumerate(sizes)]
     )
-    return Lines(jnp.asarray(states), jnp.asarray(line * first.size + along))
+    return Lines(as_jax(states), as_jax(line * first.size + along))
 
 
 def _parts(space: StateSpace, spread: Quadrature) -> int:

@@ -248,9 +248,11 @@ class Steps(Turns):
         if self.typical is None or self.follow is None:
             raise InputError("steps are known only after tracks were seen: take decisions.moves")
         seen = isinstance(self.step, EmpiricalMoves)
+        pace = () if isinstance(self.pace, bool) else (parameter("pace", "pace", self.pace),)
         variation = () if seen else (parameter("variation of steps", "variation", self.variation),)
         return (
             *super().parameters(space),
+            *pace,
             parameter("typical step", "typical", self.typical),
             *variation,
             Parameter("follow of steps", "follow", None, self.follow, SHARE),

@@ -18,7 +18,7 @@ class DemoSettings(Settings):
     command: ClassVar[str] = "demo"
 
     seed: Seed = 1
-    draws: Annotated[int, Option("Draws of the posterior in each of four chains.", least=100)] = 1000
+    draws: Annotated[int, Option("Posterior draws per chain.", least=100)] = 1000
 
 
 @dataclass(frozen=True)

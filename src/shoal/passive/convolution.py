@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Array, Complex, Float, Int, Key
 
 from shoal.passive.operator import PassiveOperator, counted, seen_logs
+from shoal.precision import as_jax
 from shoal.states import Transitions
 
 
@@ -47,8 +48,8 @@ class ConvolutionDynamics(PassiveOperator):
         matrices: tuple[Any, ...] = (),
     ) -> "ConvolutionDynamics":
         """From the kernel of the circles and a matrix for each other axis."""
-        kernel = jnp.asarray(kernel)
-        return cls(shape, circles, kernel, jnp.fft.rfftn(kernel), tuple(map(jnp.asarray, matrices)))
+        kernel = as_jax(kernel)
+        return cls(shape, circles, kernel, jnp.fft.rfftn(kernel), tuple(map(as_jax, matrices)))
 
     @property
     def others(self) -> tuple[int, ...]:

@@ -13,6 +13,7 @@ from scipy.special import gammaln
 from shoal.errors import InputError
 from shoal.linear import SparseMap
 from shoal.passive.operator import PassiveOperator
+from shoal.precision import as_jax
 from shoal.states import StateSpace, Transitions
 
 
@@ -82,9 +83,9 @@ class Empirical:
         return EmpiricalDynamics(
             space.shape,
             SparseMap.of(matrix, space.shape, space.shape),
-            jnp.asarray(counts.departures, dtype=float),
-            jnp.asarray(_everywhere(counts)),
-            jnp.asarray(float(self.strength)),
+            as_jax(counts.departures, dtype=float),
+            as_jax(_everywhere(counts)),
+            as_jax(float(self.strength)),
         )
 
     def __repr__(self) -> str:

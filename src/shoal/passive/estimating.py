@@ -10,7 +10,8 @@ from jaxtyping import Array, Float
 from scipy.optimize import minimize
 
 from shoal.errors import InputError
-from shoal.passive.family import LearnableDynamics, PassiveFamily, as_family
+from shoal.passive.family import LearnableDynamics, PassiveFamily, as_family, passive_at
+from shoal.precision import as_jax
 from shoal.states import Transitions
 
 LOST = 1e300
@@ -23,7 +24,7 @@ def most_probable(family: PassiveFamily, digest: Any) -> Float[np.ndarray, " k"]
         return np.zeros(0)
 
     def loss(u: Float[np.ndarray, " k"]) -> Any:
-        value, slope = _loss(family, digest, jnp.asarray(u))
+        value, slope = _loss(family, digest, as_jax(u))
         finite = np.isfinite(value) and np.all(np.isfinite(slope))
         return (float(value), np.asarray(slope)) if finite else (LOST, np.zeros_like(u))
 
@@ -51,5 +52,7 @@ def estimated(specification: Any, transitions: Any) -> Any:
     family = as_family(specification, transitions.space)
     if not isinstance(family, LearnableDynamics):
         return specification
-    u = most_probable(family, family.at(jnp.zeros(family.count)).digest(transitions))
-    return family.known(np.asarray(family.values(jnp.asarray(u))))
+    u = most_probable(
+        family, passive_at(family, as_jax(np.zeros(family.count))).digest(transitions)
+    )
+    return family.known(u)

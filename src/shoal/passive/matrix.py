@@ -10,6 +10,7 @@ from jaxtyping import Array, Float, Int
 from shoal.errors import InputError
 from shoal.linear import DenseMap, SparseMap
 from shoal.passive.operator import PassiveOperator
+from shoal.precision import as_jax
 
 ROW_SUM_TOLERANCE = 1e-6
 """Rows within this of 1, as single precision leaves them, are divided by their sum."""
@@ -30,7 +31,7 @@ class MatrixDynamics(PassiveOperator):
         grid = _checked_shape(array.shape, shape)
         _check_entries(array, array)
         sums = _checked_rows(array.sum(axis=1))
-        return cls(grid, DenseMap(grid, grid, jnp.asarray(array / sums[:, None])))
+        return cls(grid, DenseMap(grid, grid, as_jax(array / sums[:, None])))
 
     def apply(self, values: Float[Array, "*grid"]) -> Float[Array, "*grid"]:
         """P̄ x."""

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, Key
 
-import shoal.precision  # noqa: F401
+from shoal.precision import as_jax
 from shoal.states import Transitions
 
 
@@ -63,21 +63,17 @@ class PassiveOperator(eqx.Module):
         self, origin: Int[Array, " pairs"], destination: Int[Array, " pairs"]
     ) -> Float[Array, " pairs"]:
         """Log p̄(destination | origin) of each pair; −inf where it cannot happen."""
-        if isinstance(origin, jax.core.Tracer):  # inside a compiled function none can be left out
 
-            def one(pair: tuple[Array, Array]) -> Array:
-                return jnp.log(self.row(pair[0]).ravel()[pair[1]])
+        def one(pair: tuple[Array, Array]) -> Array:
+            return jnp.log(self.row(pair[0]).ravel()[pair[1]])
 
-            return jax.lax.map(one, (origin, destination))
-        starts, which = jnp.unique(origin, return_inverse=True)
-        rows = jax.lax.map(lambda start: self.row(start).ravel(), starts)
-        return jnp.log(rows[which, destination])
+        return jax.lax.map(one, (origin, destination))
 
     def digest(self, transitions: Transitions) -> Any:
         """What ``log_weight`` needs of counted transitions."""
         pairs = transitions.pairs
-        count = jnp.asarray(pairs.count, dtype=float)
-        return jnp.asarray(pairs.origin), jnp.asarray(pairs.destination), count
+        count = as_jax(pairs.count, dtype=float)
+        return as_jax(pairs.origin), as_jax(pairs.destination), count
 
     def log_weight(self, digest: Any) -> Float[Array, ""]:
         """Σ y_ij log p̄_ij: the log likelihood of transitions where nothing is preferred."""
@@ -99,13 +95,46 @@ class PassiveOperator(eqx.Module):
         return jax.vmap(self.apply)(unit).reshape(self.size, self.size).T
 
 
+@eqx.filter_jit
+def row_sums(operator: PassiveOperator) -> Float[Array, "*grid"]:
+    """P̄ 1, by one program."""
+    return operator.apply(jnp.ones(operator.shape))
+
+
+@eqx.filter_jit
+def rows_of(operator: PassiveOperator, origins: Int[Array, " n"]) -> Float[Array, "n *grid"]:
+    """p̄(· | origin) of several origins, by one program."""
+    return jax.lax.map(operator.row, origins)
+
+
+def pair_logs(
+    operator: PassiveOperator,
+    origin: Int[np.ndarray, " pairs"],
+    destination: Int[np.ndarray, " pairs"],
+) -> Float[np.ndarray, " pairs"]:
+    """Log p̄(destination | origin) of each pair, by one program; −inf where it cannot happen."""
+    if type(operator).log_probability is not PassiveOperator.log_probability:
+        return np.asarray(_pair_logs(operator, as_jax(origin), as_jax(destination)))
+    starts, which = np.unique(origin, return_inverse=True)  # each row is made once
+    rows = np.asarray(rows_of(operator, as_jax(starts))).reshape(starts.size, -1)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(rows[which, destination]))
+
+
+@eqx.filter_jit
+def _pair_logs(
+    operator: PassiveOperator, origin: Int[Array, " pairs"], destination: Int[Array, " pairs"]
+) -> Float[Array, " pairs"]:
+    return operator.log_probability(origin, destination)
+
+
 def counted(
     place: tuple[Any, ...], size: tuple[int, ...], count: Int[np.ndarray, " pairs"]
 ) -> Float[Array, "..."]:
     """How often each place of a table was seen."""
     code = np.ravel_multi_index(place, size)
     sums = np.bincount(code, weights=count, minlength=math.prod(size))
-    return jnp.asarray(sums.reshape(size))
+    return as_jax(sums.reshape(size))
 
 
 def seen_logs(count: Float[Array, "*any"], table: Float[Array, "*any"]) -> Float[Array, ""]:

@@ -10,6 +10,7 @@ from jaxtyping import Array, Float, Int, Key
 
 from shoal.errors import InputError
 from shoal.passive.operator import PassiveOperator
+from shoal.precision import as_jax
 from shoal.states import Axis, Interval, StateSpace, Transitions
 
 MEASURES = ("length", "area", "bins")
@@ -48,10 +49,10 @@ class UniformDynamics(PassiveOperator):
     def digest(self, transitions: Transitions) -> Any:
         """How many arrivals there are in each bin of each axis; in all, where these are alike."""
         if not self.shares:
-            return jnp.asarray(float(transitions.total))
+            return as_jax(float(transitions.total))
         axes = range(len(self.shape))
         others = [tuple(other for other in axes if other != axis) for axis in axes]
-        return tuple(jnp.asarray(transitions.arrivals.sum(axis=o), dtype=float) for o in others)
+        return tuple(as_jax(transitions.arrivals.sum(axis=o), dtype=float) for o in others)
 
     def log_weight(self, digest: Any) -> Float[Array, ""]:
         """The logarithm of its share for each arrival."""
@@ -123,7 +124,7 @@ class Uniform:
         sizes = [measured(axis, word) for axis, word in zip(space.axes, words, strict=True)]
         if all(np.allclose(size, size[0], rtol=1e-12) for size in sizes):
             return UniformDynamics(space.shape)
-        return UniformDynamics(space.shape, tuple(jnp.asarray(s / s.sum()) for s in sizes))
+        return UniformDynamics(space.shape, tuple(as_jax(s / s.sum()) for s in sizes))
 
 
 def measured(axis: Axis, measure: str) -> Float[np.ndarray, " bins"]:

@@ -71,25 +71,41 @@ class Parameter(NamedTuple):
         """Whether it is to be learned."""
         return isinstance(self.given, Unknown)
 
-    def value(self, u: Float[Array, ""]) -> Float[Array, ""]:
-        """The number at u, which has a standard normal prior."""
-        assert isinstance(self.given, Unknown)
+    @property
+    def numbers(self) -> tuple[float, float]:
+        """The number and 0, or where it is learned the centre and the spread of its prior."""
+        if not isinstance(self.given, Unknown):
+            return float(self.given), 0.0
         median, spread = self.given.median, math.log(self.given.factor)
         if self.kind == SHARE:
-            return jax.nn.sigmoid(math.log(median / (1 - median)) + spread * u)
-        if self.kind in WIDEST:
-            return WIDEST[self.kind] * jnp.tanh((math.log(median) + spread * u) / 2)
-        return median * jnp.exp(spread * u)
+            return math.log(median / (1 - median)), spread
+        return (math.log(median) if self.kind in WIDEST else median), spread
+
+    def value(self, u: Float[Array, ""]) -> Float[Array, ""]:
+        """The number at u, which has a standard normal prior."""
+        return value_at(self.kind, *self.numbers, u)
 
     def coordinate(self, value: Any) -> Any:
         """The inverse of ``value``."""
-        assert isinstance(self.given, Unknown)
-        median, spread = self.given.median, math.log(self.given.factor)
-        if self.kind == SHARE:
-            return (np.log(value / (1 - value)) - math.log(median / (1 - median))) / spread
-        if self.kind in WIDEST:
-            return (2 * np.arctanh(value / WIDEST[self.kind]) - math.log(median)) / spread
-        return np.log(value / median) / spread
+        return coordinate_of(self.kind, *self.numbers, value)
+
+
+def value_at(kind: str, centre: Any, spread: Any, u: Float[Array, ""]) -> Float[Array, ""]:
+    """The number of some kind at u, where its prior has this centre and spread."""
+    if kind == SHARE:
+        return jax.nn.sigmoid(centre + spread * u)
+    if kind in WIDEST:
+        return WIDEST[kind] * jnp.tanh((centre + spread * u) / 2)
+    return centre * jnp.exp(spread * u)
+
+
+def coordinate_of(kind: str, centre: Any, spread: Any, value: Any) -> Any:
+    """The inverse of ``value_at``."""
+    if kind == SHARE:
+        return (np.log(value / (1 - value)) - centre) / spread
+    if kind in WIDEST:
+        return (2 * np.arctanh(value / WIDEST[kind]) - centre) / spread
+    return np.log(value / centre) / spread
 
 
 def parameter(

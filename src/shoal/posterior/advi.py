@@ -3,7 +3,6 @@
 import math
 from dataclasses import dataclass
 
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
@@ -19,6 +18,7 @@ from shoal.posterior.mean_field import (
     stochastic_mean_field,
 )
 from shoal.posterior.nested import log_posteriors
+from shoal.precision import as_jax
 from shoal.system.progress import Report
 
 FAMILIES = ("mean-field", "full-rank")
@@ -98,7 +98,7 @@ def _drawn(
         - approximation.log_volume
         - 0.5 * density.dimension * math.log(2 * math.pi)
     )
-    log_p = np.asarray(log_posteriors(density, jnp.asarray(positions)))
+    log_p = np.asarray(log_posteriors(density, as_jax(positions)))
     weighing = weigh(log_p, log_q)
     kept, quality = corrected(weighing, total, generator)
     if not reweighted:

@@ -15,6 +15,7 @@ from jaxtyping import Array, Key
 
 from shoal.posterior.checkpoint import Arrays, Checkpoint, part_name
 from shoal.posterior.kernel import Chain, Coordinates, Target, Visit, advance
+from shoal.precision import as_jax
 from shoal.system.progress import Report
 
 CHUNK = 25
@@ -96,10 +97,8 @@ class Runner:
         """Every chain after the stage, and what it visited."""
 
         def move(chain: Chain, keys: Key[Array, " chunk"], size: int) -> tuple[Chain, Visit]:
-            adapting = jnp.asarray(stage.adapting)
-            return advance(
-                density, coordinates, chain, keys, jnp.asarray(size), adapting, *self.limits
-            )
+            adapting = as_jax(stage.adapting)
+            return advance(density, coordinates, chain, keys, as_jax(size), adapting, *self.limits)
 
         def one(record: "_Record", key: Key[Array, ""]) -> None:
             size = 1
@@ -166,7 +165,7 @@ class _Record:
             visited: list[Any] = [part[name] for name in Visit._fields]
             self.kept.append(Visit(*visited))
             self.count += int(part["count"])
-            places = [jnp.asarray(part[f"chain{n}"]) for n in range(len(leaves))]
+            places = [as_jax(part[f"chain{n}"]) for n in range(len(leaves))]
             self.chain = jax.tree.unflatten(form, places)
         self.on_disk, self.waiting = self.count, list[Visit]()
 

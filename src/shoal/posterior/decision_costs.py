@@ -19,6 +19,7 @@ from shoal.moves import Decisions, MoveFamily
 from shoal.posterior.draws import Draws
 from shoal.posterior.fit import SAMPLING, Fit
 from shoal.posterior.hierarchy import Hierarchy
+from shoal.precision import as_jax
 
 
 def with_state_costs(fit: Fit, decisions: Decisions, density: Hierarchy, drawn: Draws) -> Fit:
@@ -26,9 +27,9 @@ def with_state_costs(fit: Fit, decisions: Decisions, density: Hierarchy, drawn: 
     chains, count, size = drawn.positions.shape
     family = MoveFamily.of(decisions.moves, decisions.places, decisions.candidates)
     whole = eqx.tree_at(lambda model: model.family, density, family)
-    origin = jnp.asarray(decisions.records.origin.astype(np.int32))
+    origin = as_jax(decisions.records.origin.astype(np.int32))
     made = np.bincount(decisions.records.origin, minlength=decisions.space.size)
-    positions = jnp.asarray(drawn.positions.reshape(chains * count, size))
+    positions = as_jax(drawn.positions.reshape(chains * count, size))
     v, sums = (np.asarray(part) for part in _both(whole, positions, origin))
     with np.errstate(invalid="ignore", divide="ignore"):
         r = v + sums / np.where(made > 0, made, np.nan)

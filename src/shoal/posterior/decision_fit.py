@@ -211,17 +211,16 @@ def log_densities(
     family = MoveFamily.of(fit.model.passive, decisions.places, candidates)
     maps = [] if decisions.grid is None else decisions.grid.maps(decisions.space.shape)
     moved = decisions.moved_for(fit.model.passive)
-    ends = jnp.asarray(decisions.ends)
-    found = np.asarray(_log_means(family, unknowns, q, maps, moved, ends))
-    alone = family.at(jnp.asarray(fit.facts["passive_alone"], dtype=float))
-    return found, np.asarray(alone.log_density_alone(moved))
+    alone = np.asarray(fit.facts["passive_alone"], dtype=float)
+    found = _log_means(family, unknowns, q, maps, moved, decisions.ends, alone)
+    return np.asarray(found[0]), np.asarray(found[1])
 
 
 @jax.jit
 def _log_means(
-    family: MoveFamily, unknowns: Array, q: Array, maps: Any, moved: Any, ends: Array
-) -> Float[Array, " n"]:
-    """Log mean over draws, one draw at a time."""
+    family: MoveFamily, unknowns: Array, q: Array, maps: Any, moved: Any, ends: Array, alone: Array
+) -> tuple[Float[Array, " n"], Float[Array, " n"]]:
+    """Log mean over draws, one draw at a time; and by passive moves alone."""
 
     def add(total: Array, draw: tuple[Array, Array]) -> tuple[Array, None]:
         fine = draw[1]
@@ -231,7 +230,7 @@ def _log_means(
 
     start = jnp.full(ends.shape, -jnp.inf)
     total, _ = jax.lax.scan(add, start, (unknowns, q))
-    return total - jnp.log(q.shape[0])
+    return total - jnp.log(q.shape[0]), family.at(alone).log_density_alone(moved)
 
 
 def move_logs(

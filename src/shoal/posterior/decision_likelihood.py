@@ -10,14 +10,16 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import equinox as eqx
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 from scipy import sparse as sp
 
-from shoal.linear import LinearMap
+from shoal.basis.scaled import prior_at
+from shoal.linear.maps import written_out
 from shoal.moves import MoveFamily
+from shoal.passive import PassiveFamily
 from shoal.posterior.hierarchy import Hierarchy
+from shoal.precision import as_jax
 
 BLOCK = 8192
 """Decisions that are in memory at a time."""
@@ -111,14 +113,17 @@ class DecisionLikelihood:
             np.append(0, np.cumsum(new.sum(axis=1))).astype(np.int32),
             np.asarray(model.arrivals).ravel(),
             np.asarray(model.departures),
-            np.ascontiguousarray(np.asarray(_written_out(model.basis.map))),
+            np.ascontiguousarray(np.asarray(written_out(model.basis.map))),
         )
 
     def given(self, hyper: Float[np.ndarray, " hyper"]) -> Given:
         """All that does not depend on coefficients."""
-        amplitude, log_prior = _prior_at(self.model, jnp.asarray(hyper))
-        entries, log_passive = self._moves_at(hyper[len(self.model.basis.names) :])
-        return Given(np.asarray(amplitude), entries, log_passive, float(log_prior))
+        count = len(self.model.basis.names)
+        amplitude, log_prior, _ = prior_at(self.model.basis, as_jax(hyper[:count]))
+        passive = hyper[count:]
+        normal = -0.5 * passive @ passive - 0.5 * passive.size * np.log(2 * np.pi)
+        entries, log_passive = self._moves_at(passive)
+        return Given(np.asarray(amplitude), entries, log_passive, float(log_prior) + normal)
 
     def _moves_at(
         self, passive: Float[np.ndarray, " p"]
@@ -134,7 +139,7 @@ class DecisionLikelihood:
     def _moves_anew(
         self, passive: Float[np.ndarray, " p"]
     ) -> tuple[Float[np.ndarray, " entries"], float]:
-        chances, log_passive = _passive_at(self.model, jnp.asarray(passive))
+        chances, log_passive = _passive_at(self.model.family, self.model.digest, as_jax(passive))
         return self.adding @ np.asarray(chances).T.ravel(), float(log_passive)
 
     def log_likelihoods(
@@ -193,7 +198,9 @@ class DecisionLikelihood:
     ) -> Float[np.ndarray, "3 n"]:
         """The slope in the costs' coefficients, and the same by each half of the candidates."""
         passive = hyper[len(self.model.basis.names) :]
-        chances = np.asarray(_passive_at(self.model, jnp.asarray(passive))[0]).T
+        chances = np.asarray(
+            _passive_at(self.model.family, self.model.digest, as_jax(passive))[0]
+        ).T
         found = []
         for part in (slice(None), slice(0, None, 2), slice(1, None, 2)):
             some = np.zeros_like(chances)
@@ -266,20 +273,8 @@ class DecisionLikelihood:
 
 
 @eqx.filter_jit
-def _written_out(basis: LinearMap) -> Float[Array, "J n"]:
-    return basis.dense()
-
-
-@eqx.filter_jit
-def _prior_at(
-    model: Hierarchy, hyper: Float[Array, " hyper"]
-) -> tuple[Float[Array, " n"], Float[Array, ""]]:
-    return model.basis.amplitude(model.parts(hyper)[0]), model.log_hyperprior(hyper)
-
-
-@eqx.filter_jit
 def _passive_at(
-    model: Hierarchy, passive: Float[Array, " p"]
+    family: PassiveFamily, digest: Any, passive: Float[Array, " p"]
 ) -> tuple[Float[Array, "k any"], Float[Array, ""]]:
-    moves: Any = model.family.at(passive)
-    return moves.chances(), moves.log_weight(model.digest)
+    moves: Any = family.at(passive)
+    return moves.chances(), moves.log_weight(digest)

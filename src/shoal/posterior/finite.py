@@ -10,6 +10,7 @@ from shoal.errors import InputError
 from shoal.posterior.density import Density
 from shoal.posterior.draws import Draws
 from shoal.posterior.hierarchy import Hierarchy
+from shoal.precision import as_jax
 
 
 class NotFiniteError(InputError):
@@ -43,7 +44,7 @@ def check_draws(density: Density | Hierarchy, draws: Draws) -> None:
     if "log_posterior" in draws.statistics:
         broken |= np.isnan(draws.statistics["log_posterior"]).ravel()
     if broken.any():
-        raise _reason(density, jnp.asarray(flat[int(np.argmax(broken))]))
+        raise _reason(density, as_jax(flat[int(np.argmax(broken))]))
 
 
 def _reason(density: Density | Hierarchy, position: Float[Array, " unknowns"]) -> NotFiniteError:

@@ -14,11 +14,14 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Array, Float
 
+from shoal.basis import ScaledBasis
 from shoal.basis.identity import IdentityMap
 from shoal.errors import InputError
 from shoal.lmdp.log_space import log_apply
 from shoal.moves import Decisions
 from shoal.passive import LearnableDynamics, PassiveFamily, PassiveOperator
+from shoal.passive.family import passive_at
+from shoal.passive.operator import pair_logs
 from shoal.posterior.convergence import convergence
 from shoal.posterior.density import Density
 from shoal.posterior.diagnostics import Diagnostics, diagnose
@@ -29,6 +32,7 @@ from shoal.posterior.hierarchy import Hierarchy
 from shoal.posterior.loo import LooScore, loo
 from shoal.posterior.scoring import Score, score
 from shoal.posterior.specification import Unreadable, plain
+from shoal.precision import as_jax
 from shoal.results import Result, counted
 from shoal.states import Headings, StateSpace, Transitions
 from shoal.tracks.record import warn
@@ -179,15 +183,16 @@ class Fit(Result):
         draws = self.parameters.values
         flat = draws.reshape(draws.shape[0] * draws.shape[1], draws.shape[2])
         if not family.count:
-            return jnp.zeros((len(flat), 0))
-        return jnp.asarray(family.coordinates(flat[:, flat.shape[1] - family.count :]))
+            return as_jax(np.zeros((len(flat), 0)))
+        return as_jax(family.coordinates(flat[:, flat.shape[1] - family.count :]))
 
     @cached_property
     def operator(self) -> PassiveOperator:
         """P̄, with unknowns at the centre of their posterior."""
         if not self.family.count:
             return self.model.operator()
-        return self.family.at(self.passive_unknowns.mean(axis=0))
+        centre = np.asarray(self.passive_unknowns).mean(axis=0)
+        return passive_at(self.family, as_jax(centre))
 
     @property
     def passive(self) -> Any:
@@ -197,15 +202,15 @@ class Fit(Result):
         family = self.family
         if not isinstance(family, LearnableDynamics):
             return self.model.passive
-        return family.known(np.asarray(family.values(self.passive_unknowns.mean(axis=0))))
+        return family.known(np.asarray(self.passive_unknowns).mean(axis=0))
 
     @cached_property
     def absorbing(self) -> xr.DataArray:
         """Which states the passive dynamics never leave."""
-        states = jnp.arange(self.model.space.size)
+        states = np.arange(self.model.space.size)
         if isinstance(self.model.passive, Unreadable):
             return xr.zeros_like(self.arrivals, dtype=bool)
-        stays = np.asarray(self.operator.log_probability(states, states)) > -1e-12
+        stays = pair_logs(self.operator, states, states) > -1e-12
         return self.arrivals.copy(data=stays.reshape(self.model.space.shape))
 
     @property
@@ -236,8 +241,8 @@ class Fit(Result):
         """R (chain, draw, *axes), up to a constant: posterior mean with minimum 0."""
         v = without_level(self.sampled, self.arrivals)
         flat = v.values.reshape(-1, *self.model.space.shape)
-        discount = jnp.asarray(float(self.model.discount))
-        costs = _state_costs(self.model.family, self.passive_unknowns, jnp.asarray(flat), discount)
+        discount = as_jax(float(self.model.discount))
+        costs = _state_costs(self.model.family, self.passive_unknowns, as_jax(flat), discount)
         r = v.copy(data=np.asarray(costs).reshape(v.shape)).where(~self.absorbing)
         named = {"long_name": "state cost", "units": "nats per step"}
         return from_zero(r).rename("state_cost").assign_attrs(named)
@@ -413,10 +418,10 @@ def _state_costs(
 
 def _posterior(space: StateSpace, density: Density | Hierarchy, draws: Draws) -> xr.Dataset:
     chains, count, _ = draws.positions.shape
-    positions = jnp.asarray(draws.positions).reshape(chains * count, -1)
+    positions = as_jax(draws.positions.reshape(chains * count, -1))
     coordinates = {"chain": np.arange(chains), "draw": np.arange(count), **labelled(space)}
     if isinstance(density, Hierarchy):
-        v, betas, values = _of_hierarchy(density, positions)
+        v, betas, values = _of_draws(density.basis, density.family.bare, positions)
     else:
         betas = positions[:, : density.coefficients]
         v = _costs_to_go(density, betas)
@@ -441,15 +446,15 @@ def _costs_to_go(density: Density, betas: Float[Array, "draws n"]) -> Float[Arra
 
 
 @eqx.filter_jit
-def _of_hierarchy(
-    density: Hierarchy, positions: Float[Array, "draws unknowns"]
+def _of_draws(
+    basis: ScaledBasis, family: PassiveFamily, positions: Float[Array, "draws unknowns"]
 ) -> tuple[Float[Array, "draws *grid"], Float[Array, "draws n"], Float[Array, "draws hyper"]]:
     """V, the coefficients and the other unknowns in their own units."""
 
     def one(position: Float[Array, " unknowns"]) -> tuple[Array, Array, Array]:
-        _, hyper = density.split(position)
-        beta = density.scaled_coefficients(position)
-        return density.cost_to_go(position), beta, density.values(hyper)
+        xi, u, passive = jnp.split(position, [basis.size, basis.size + len(basis.names)])
+        values = jnp.concatenate([basis.values(u), family.values(passive)])
+        return basis.apply(xi, u), basis.amplitude(u) * xi, values
 
     return jax.lax.map(one, positions)
 

@@ -14,6 +14,7 @@ from shoal.posterior.laplace import marginal_peak
 from shoal.posterior.marginal import gaussian_around, marginal_top
 from shoal.posterior.mean_field import Approximation, Target, base_noise
 from shoal.posterior.mode import rough_mode
+from shoal.precision import as_jax
 from shoal.system.progress import Report
 
 
@@ -84,7 +85,7 @@ def _start(
     if density.prior.unknowns:
         peak = marginal_peak(density, t, beta, report)
         t, beta = peak.t, peak.beta
-    mean = np.asarray(density.join(beta, jnp.asarray(t)))
+    mean = np.asarray(density.join(beta, as_jax(t)))
     return mean, _expected_curvature(density, mean[None])
 
 
@@ -104,12 +105,12 @@ def _expected_curvature(
 ) -> Float[np.ndarray, "unknowns unknowns"]:
     """The mean of −∇² log p over these points."""
     if isinstance(density, Hierarchy):
-        return np.asarray(_expected_hessian(density, jnp.asarray(places)))
+        return np.asarray(_expected_hessian(density, as_jax(places)))
     size, count = density.dimension, density.coefficients
     total = np.zeros((size, size))
-    for place in jnp.asarray(places):
+    for place in as_jax(places):
         total[:count, :count] += likelihood_curvature(density, place[:count])
-    precisions, edge, corner = _prior_curvature(density, jnp.asarray(places))
+    precisions, edge, corner = _prior_curvature(density, as_jax(places))
     total[np.arange(count), np.arange(count)] += float(precisions)
     if density.prior.unknowns:
         total[:count, count] = total[count, :count] = np.asarray(edge)
@@ -151,7 +152,7 @@ def _bound(
 ) -> tuple[float, Float[np.ndarray, " unknowns"]]:
     """The evidence lower bound on these base draws, and E[∇ log p]."""
     places = mean + _spread(factor, noise)
-    heights, slopes = _heights(density, jnp.asarray(places))
+    heights, slopes = _heights(density, as_jax(places))
     entropy = 0.5 * mean.size * (1 + np.log(2 * np.pi)) - np.sum(np.log(np.diag(factor)))
     return float(heights.mean()) + float(entropy), np.asarray(slopes.mean(axis=0))
 

@@ -2,13 +2,16 @@
 
 from typing import TYPE_CHECKING
 
+import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Array, Bool, Float, Int
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from shoal.passive import PassiveOperator
+from shoal.passive.operator import rows_of
+from shoal.precision import as_jax
 
 if TYPE_CHECKING:
     from shoal.posterior.fit import Fit
@@ -32,8 +35,8 @@ def compared_parts(
     if size > LARGEST:
         return np.zeros(size, dtype=int)
     left = np.flatnonzero(departures.ravel() > 0)
-    rows = [np.asarray(passive.row(jnp.asarray(int(state)))).ravel() > 0 for state in left]
-    reach: Bool[np.ndarray, "left J"] = np.array(rows)
+    rows = np.asarray(rows_of(passive, as_jax(left))).reshape(left.size, size)
+    reach: Bool[np.ndarray, "left J"] = rows > 0
     if reach.all():
         return np.zeros(size, dtype=int)
     origin, destination = np.nonzero(reach)
@@ -54,17 +57,23 @@ def misfit(fit: "Fit") -> tuple[int, Float[np.ndarray, "2"], float]:
     """
     operator, discount = fit.operator, float(fit.model.discount)
     observed = fit.data["observed_data"].to_dataset()
-    departures = jnp.asarray(observed["departures"].values, dtype=float)
+    departures = as_jax(observed["departures"].values, dtype=float)
     arrivals = np.asarray(observed["arrivals"].values, dtype=float)
     draws = fit.sampled.values
     v = draws.reshape(-1, *draws.shape[2:]).mean(axis=0)
-    z = jnp.exp(discount * (v.min() - v))
-    reached = operator.apply_positive(z)
-    left = departures > 0
-    weights = jnp.where(left, departures / jnp.where(left, reached, 1.0), 0.0)
-    expected = np.asarray(z * operator.adjoint(weights))
+    z = np.exp(discount * (v.min() - v))
+    expected = np.asarray(_expected(operator, departures, as_jax(z)))
     often = expected >= LEAST_EXPECTED
     sds = np.where(often, (arrivals - expected) / np.sqrt(np.maximum(expected, 1.0)), 0.0)
     worst = int(np.argmax(np.abs(sds)))
     pair = np.array([arrivals.ravel()[worst], expected.ravel()[worst]])
     return worst, pair, float(abs(sds.ravel()[worst]))
+
+
+@eqx.filter_jit
+def _expected(
+    operator: PassiveOperator, departures: Float[Array, "*grid"], z: Float[Array, "*grid"]
+) -> Float[Array, "*grid"]:
+    """How often the policy p̄ z / P̄ z would enter each state."""
+    left, reached = departures > 0, operator.apply_positive(z)
+    return z * operator.adjoint(jnp.where(left, departures / jnp.where(left, reached, 1.0), 0.0))

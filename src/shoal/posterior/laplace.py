@@ -4,7 +4,6 @@ import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
@@ -17,6 +16,7 @@ from shoal.posterior.hierarchy import Hierarchy
 from shoal.posterior.importance import FEWEST_PROPOSED, PROPOSED, corrected, weigh
 from shoal.posterior.mode import conditional_mode, rough_mode
 from shoal.posterior.nested import Proposed, log_posteriors, nested_proposals
+from shoal.precision import as_jax
 from shoal.system.progress import Report
 
 
@@ -129,7 +129,7 @@ def _proposals(
             - 0.5 * density.coefficients * math.log(2 * math.pi)
         )
     positions = np.column_stack([betas, t]) if density.prior.unknowns else betas
-    log_p = np.asarray(log_posteriors(density, jnp.asarray(positions)))
+    log_p = np.asarray(log_posteriors(density, as_jax(positions)))
     converged = found and all(node.converged for node in nodes)
     facts = {"converged": converged, "nodes": len(nodes)}
     return Proposed(positions, log_p, log_q + log_density_t), facts
@@ -162,7 +162,7 @@ def _walk(
     while len(nodes) <= MAX_NODES:
         here = nodes[-1]
         try:
-            node = laplace_node(density, here.t + step, jnp.asarray(here.mode))
+            node = laplace_node(density, here.t + step, as_jax(here.mode))
         except LinAlgError:  # a precision so small that the curvature has no inverse
             return nodes[1:], False
         fall = here.log_weight - node.log_weight
@@ -207,7 +207,7 @@ def marginal_peak(
         nodes = []
         for place in (t - step, t, t + step):
             nodes.append(laplace_node(density, place, start))
-            start = jnp.asarray(nodes[-1].mode)
+            start = as_jax(nodes[-1].mode)
         low, middle, high = (node.log_weight for node in nodes)
         bend = low - 2 * middle + high
         report("Laplace: finding the precision", climbs, None)

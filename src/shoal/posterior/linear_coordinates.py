@@ -16,6 +16,7 @@ from jaxtyping import Array, Float
 
 from shoal.posterior.hierarchy import Hierarchy
 from shoal.posterior.marginal import Around
+from shoal.precision import as_jax
 
 
 class LinearCoordinates(eqx.Module):
@@ -43,11 +44,11 @@ class LinearCoordinates(eqx.Module):
     @classmethod
     def of(cls, model: Hierarchy, around: Around) -> "LinearCoordinates":
         """From a Gaussian."""
-        xi, hyper = model.split(jnp.asarray(around.centre))
+        xi, hyper = model.split(as_jax(around.centre))
         count = model.coefficients
         usual = jnp.maximum(model.basis.amplitude(model.parts(hyper)[0]), 1e-12)
-        curvature = jnp.asarray(around.informed) / usual**2
-        matrix = jnp.asarray(around.matrix)
+        curvature = as_jax(around.informed) / usual**2
+        matrix = as_jax(around.matrix)
         centre = jnp.concatenate([jnp.zeros(count), hyper])
         made = cls(model, centre, matrix, xi, curvature, usual)
         slope = _mean_slope(made, hyper)
@@ -88,7 +89,7 @@ class LinearCoordinates(eqx.Module):
         top does not where the posterior is skewed.
         """
         count = self.model.coefficients
-        flat = jnp.asarray(places.reshape(-1, places.shape[-1]))
+        flat = as_jax(places.reshape(-1, places.shape[-1]))
         z = np.asarray(jax.vmap(self.inverse)(flat))
         matrix, some = np.asarray(self.matrix).copy(), z[:, count:]
         centre = np.asarray(self.centre) + matrix @ z.mean(axis=0)
@@ -97,9 +98,7 @@ class LinearCoordinates(eqx.Module):
             weight = len(some) / (len(some) + 5 * some.shape[1])
             cover = weight * cover + (1 - weight) * np.eye(len(cover))
             matrix[:, count:] = matrix[:, count:] @ np.linalg.cholesky(cover)
-        return eqx.tree_at(
-            lambda c: (c.centre, c.matrix), self, (jnp.asarray(centre), jnp.asarray(matrix))
-        )
+        return eqx.tree_at(lambda c: (c.centre, c.matrix), self, (as_jax(centre), as_jax(matrix)))
 
 
 @eqx.filter_jit

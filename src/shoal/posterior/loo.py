@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
 from shoal.errors import InputError
 from shoal.posterior.scoring import Score, drawn, pair_logs
+from shoal.precision import as_jax
 from shoal.results import counted, data_frame
 from shoal.states.transitions import Pairs
 
@@ -93,7 +93,7 @@ def loo(fit: "Fit", draws: int = 2000) -> LooScore:
     origin, destination = pairs["origin"].values, pairs["destination"].values
     count = pairs["count"].values
     bits, shapes = np.empty(count.size), np.empty(count.size)
-    discount = jnp.asarray(float(fit.model.discount))
+    discount = as_jax(float(fit.model.discount))
     for first in range(0, count.size, CHUNK):
         rows = np.arange(first, first + CHUNK) % count.size  # a full chunk, so compiled once
         logs = np.asarray(
@@ -102,8 +102,8 @@ def loo(fit: "Fit", draws: int = 2000) -> LooScore:
                 unknowns,
                 v,
                 discount,
-                jnp.asarray(origin[rows]),
-                jnp.asarray(destination[rows]),
+                as_jax(origin[rows]),
+                as_jax(destination[rows]),
             )
         ).T
         weights, k = array_stats.psislw(logs)

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-import jax.numpy as jnp
 import numpy as np
 
 from shoal.posterior.curvature import LARGEST_DENSE
@@ -12,7 +11,8 @@ from shoal.posterior.hierarchy import Hierarchy
 from shoal.posterior.laplace import marginal_peak
 from shoal.posterior.marginal import marginal_top
 from shoal.posterior.mode import conditional_mode, rough_mode
-from shoal.posterior.nested import log_posteriors
+from shoal.posterior.nested import heights_of, log_posteriors
+from shoal.precision import as_jax
 from shoal.system.progress import Report
 
 
@@ -38,7 +38,7 @@ def map_draws(
         peak = marginal_peak(density, t, mode.beta, report, tolerance=0.05)
         t, settled = peak.t, peak.converged
         mode = conditional_mode(density, t, peak.beta)
-    position = density.join(mode.beta, jnp.asarray(t))
+    position = density.join(mode.beta, as_jax(t))
     height = np.asarray(log_posteriors(density, position[None]))
     return Draws(
         positions=np.asarray(position)[None, None],
@@ -50,8 +50,9 @@ def map_draws(
 def _top_of(density: Hierarchy, report: Report) -> Draws:
     """The most probable unknowns with the coefficients integrated out, and these at their mode."""
     top = marginal_top(density, report)
-    position = jnp.concatenate([top.xi, jnp.asarray(top.hyper)])
-    height = np.asarray(log_posteriors(density, position[None]))
+    xi, hyper = np.asarray(top.xi), np.asarray(top.hyper)
+    position = np.concatenate([xi, hyper])
+    height = heights_of(density, top)(hyper[None], xi[None, None])[0]
     return Draws(
         positions=np.asarray(position)[None, None],
         statistics={"log_posterior": height[None]},

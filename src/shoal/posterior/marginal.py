@@ -15,6 +15,7 @@ from shoal.posterior.curvature import likelihood_curvature
 from shoal.posterior.hierarchy import Hierarchy, Hyper
 from shoal.posterior.mode import Mode, conditional_mode
 from shoal.posterior.quadratic import Top, hyper_bend, started, summit
+from shoal.precision import as_jax
 from shoal.system.progress import Report
 
 LARGEST_WORK = 60_000_000
@@ -108,9 +109,9 @@ def marginal_top(model: Hierarchy, report: Report) -> Top:
     if model.of_decisions:
         return summit(model, _bounds(model), report)
     model, hyper, xi = started(model)
-    last = {"xi": mode_given(model, jnp.asarray(hyper), xi).beta}
+    last = {"xi": mode_given(model, as_jax(hyper), xi).beta}
     if not hyper.size:
-        mode = mode_given(model, jnp.asarray(hyper), xi)
+        mode = mode_given(model, as_jax(hyper), xi)
         return Top(hyper, mode.beta, 0.0, bool(mode.converged), int(mode.steps))
     tries = 0
 
@@ -118,11 +119,11 @@ def marginal_top(model: Hierarchy, report: Report) -> Top:
         nonlocal tries
         tries += 1
         report("finding scales and dynamics", tries, None)
-        mode = mode_given(model, jnp.asarray(at), last["xi"])
+        mode = mode_given(model, as_jax(at), last["xi"])
         if not bool(mode.converged):
             return LOST, np.zeros_like(at)
         last["xi"] = mode.beta
-        value, slope = log_marginal(model, jnp.asarray(at), mode.beta)
+        value, slope = log_marginal(model, as_jax(at), mode.beta)
         return _numbers((-value, -slope))
 
     found = minimize(
@@ -134,7 +135,7 @@ def marginal_top(model: Hierarchy, report: Report) -> Top:
         options={"maxiter": 200, "ftol": 1e-8, "gtol": 1e-2},
     )
     report("finding scales and dynamics", tries, tries)
-    mode = mode_given(model, jnp.asarray(found.x), last["xi"])
+    mode = mode_given(model, as_jax(found.x), last["xi"])
     settled = bool(found.success) and bool(mode.converged) and found.fun < LOST
     return Top(found.x, mode.beta, -float(found.fun), settled, int(found.nit))
 
@@ -160,7 +161,7 @@ def gaussian_around(model: Hierarchy, top: Top, report: Report) -> Around:
     log_volume = -float(np.sum(np.log(np.diag(factor))))
     if hyper.size:
         spread = hyper_spread(model, top, report)
-        edge = np.asarray(_edge(model, top.xi, jnp.asarray(hyper)))
+        edge = np.asarray(_edge(model, top.xi, as_jax(hyper)))
         follow = inverse @ (inverse.T @ edge)
         matrix[:count, count:] = follow @ spread
         matrix[count:, count:] = spread
@@ -172,10 +173,10 @@ def gaussian_around(model: Hierarchy, top: Top, report: Report) -> Around:
 
 def _precision(model: Hierarchy, top: Top) -> Float[np.ndarray, "n n"]:
     """−∇² log p(ξ | y, the other unknowns) at the top."""
-    hyper = jnp.asarray(top.hyper)
+    hyper = as_jax(top.hyper)
     amplitude = np.asarray(model.basis.amplitude(model.parts(hyper)[0]))
     if top.around is None:
-        curved = likelihood_curvature(model.plain(hyper), jnp.asarray(amplitude) * top.xi)
+        curved = likelihood_curvature(model.plain(hyper), as_jax(amplitude) * top.xi)
     else:
         curved = top.around.bend[: amplitude.size, : amplitude.size]
     return np.asarray(np.eye(amplitude.size) + amplitude[:, None] * curved * amplitude)
@@ -199,8 +200,8 @@ def hyper_spread(model: Hierarchy, top: Top, report: Report) -> Float[np.ndarray
         for sign in (1.0, -1.0):
             at = hyper.copy()
             at[n] += sign * STEP
-            mode = mode_given(model, jnp.asarray(at), top.xi)
-            slopes.append(np.asarray(log_marginal(model, jnp.asarray(at), mode.beta)[1]))
+            mode = mode_given(model, as_jax(at), top.xi)
+            slopes.append(np.asarray(log_marginal(model, as_jax(at), mode.beta)[1]))
         bend[n] = (slopes[1] - slopes[0]) / (2 * STEP)
         report("curvature of scales and dynamics", n + 1, hyper.size)
     return _root(bend)

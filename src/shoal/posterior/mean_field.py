@@ -15,6 +15,7 @@ from shoal.posterior.density import Density
 from shoal.posterior.hierarchy import Hierarchy
 from shoal.posterior.marginal import gaussian_around, marginal_top
 from shoal.posterior.mode import rough_mode
+from shoal.precision import as_jax
 from shoal.system.progress import Report
 
 Target = Density | Hierarchy
@@ -66,8 +67,8 @@ def mean_field(
     """
     size = density.dimension
     mean, sd = _start(density, report)
-    noise = jnp.asarray(base_noise(base_draws, size, generator))
-    centre, scale = jnp.asarray(mean), jnp.asarray(sd)
+    noise = as_jax(base_noise(base_draws, size, generator))
+    centre, scale = as_jax(mean), as_jax(sd)
 
     def unscaled(x: Float[Array, " twice"]) -> tuple[Array, Array]:
         return centre + scale * x[:size], jnp.log(scale) + x[size:]
@@ -88,7 +89,7 @@ def mean_field(
             raise StopIteration
 
     def objective(x: Float[np.ndarray, " twice"]) -> tuple[float, Float[np.ndarray, " twice"]]:
-        value, slope = loss(density, jnp.asarray(x))
+        value, slope = loss(density, as_jax(x))
         return float(value), np.asarray(slope)
 
     result = minimize(
@@ -105,7 +106,7 @@ def mean_field(
         },
     )
     report("ADVI", len(trace), len(trace))
-    found, log_sd = (np.asarray(part) for part in unscaled(jnp.asarray(result.x)))
+    found, log_sd = (np.asarray(part) for part in unscaled(as_jax(result.x)))
     settled = len(trace) > WINDOW and trace[-1] - trace[-1 - WINDOW] < tolerance
     log_sd, error = _fresh_sds(density, found, log_sd, generator)
     approximation = _independent(
@@ -131,7 +132,7 @@ def _fresh_sds(
         products = []
         for _ in range(FRESH_DRAWS // FRESH_CHUNK):
             half = generator.standard_normal((FRESH_CHUNK // 2, mean.size))
-            slopes = _paired_slopes(density, *map(jnp.asarray, (mean, np.exp(log_sd), half)))
+            slopes = _paired_slopes(density, *map(as_jax, (mean, np.exp(log_sd), half)))
             products.append(-np.asarray(slopes) * half)
         each = np.concatenate(products) / np.exp(log_sd)
         curvature = each.mean(axis=0)
@@ -171,7 +172,7 @@ def stochastic_mean_field(
 
     mean, sd = _start(density, report)
     optimiser = optax.adam(optax.exponential_decay(0.05, 1000, 0.5))
-    centre, scale = jnp.asarray(mean), jnp.asarray(sd)
+    centre, scale = as_jax(mean), as_jax(sd)
     parameters = (jnp.zeros_like(centre), jnp.log(scale))
     state = optimiser.init(parameters)
     key = jax.random.key(seed)
@@ -236,7 +237,7 @@ _jitted_bound = eqx.filter_jit(_bound)
 def _log_passive(density: Target) -> float:
     """The part of the log posterior that no cost changes."""
     if isinstance(density, Hierarchy):
-        passive = density.passive(jnp.asarray(density.start))
+        passive = density.passive(as_jax(density.start))
         return float(passive.log_weight(density.digest))
     return float(density.log_passive)
 
@@ -250,7 +251,7 @@ def _start(
         inverse = np.linalg.inv(around.matrix)
         return around.centre, (inverse**2).sum(axis=0) ** -0.5
     mode, t, _ = rough_mode(density)
-    position = density.join(mode.beta, jnp.asarray(t))
+    position = density.join(mode.beta, as_jax(t))
     curvature = curvature_diagonal(density, mode.beta) + density.prior.precision(t)
     if density.prior.unknowns:
         squares = density.coefficients / density.prior.precision(t)

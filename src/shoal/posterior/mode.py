@@ -13,6 +13,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from shoal.posterior.curvature import curvature_diagonal, curvature_product
 from shoal.posterior.density import Density
+from shoal.precision import as_jax
 
 
 class Mode(NamedTuple):
@@ -40,7 +41,7 @@ def conditional_mode(density: Density, t: float, start: Float[Array, " n"]) -> M
     The objective is concave, so the answer is unique. The Newton decrement is the distance to the
     top in nats; iteration stops when it is below ``TOLERANCE`` times the size of the objective.
     """
-    return _newton(density, jnp.asarray(t, dtype=float), start)
+    return _newton(density, as_jax(t, dtype=float), start)
 
 
 @eqx.filter_jit

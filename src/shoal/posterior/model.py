@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import equinox as eqx
-import jax.numpy as jnp
 import numpy as np
 
 from shoal.basis import Basis, BasisOperator, Identity, ScaledBasis, ThroughBasis
@@ -17,7 +16,9 @@ from shoal.moves import AloneFamily, Decisions, MoveFamily, Turns, surroundings
 from shoal.moves.padding import padded_moves, padded_rows, sorted_rows
 from shoal.passive import Empirical, PassiveFamily, PassiveOperator, as_family, as_operator
 from shoal.passive.estimating import most_probable
+from shoal.passive.family import passive_at
 from shoal.passive.narrowness import narrow_axes
+from shoal.passive.operator import pair_logs
 from shoal.posterior.advi import ADVI, advi_draws
 from shoal.posterior.checkpoint import Checkpoint
 from shoal.posterior.decision_checks import (
@@ -38,6 +39,7 @@ from shoal.posterior.map import MAP, map_draws
 from shoal.posterior.memory import refuse_what_does_not_fit
 from shoal.posterior.nuts import NUTS, nuts_draws
 from shoal.posterior.prior import Prior
+from shoal.precision import as_jax
 from shoal.states import StateSpace, Transitions
 from shoal.system.files import make_folder
 from shoal.system.progress import Report, reporting
@@ -168,25 +170,25 @@ class Model:
         return Density(
             passive=passive,
             basis=basis,
-            arrivals=jnp.asarray(transitions.arrivals, dtype=float),
-            departures=jnp.asarray(transitions.departures, dtype=float),
-            discount=jnp.asarray(float(self.discount)),
-            log_passive=jnp.asarray(log_passive),
+            arrivals=as_jax(transitions.arrivals, dtype=float),
+            departures=as_jax(transitions.departures, dtype=float),
+            discount=as_jax(float(self.discount)),
+            log_passive=as_jax(log_passive),
             prior=self.prior,
         )
 
     def _hierarchy(self, transitions: Transitions, warm: Any) -> Hierarchy:
         scaled = self._scaled_basis(transitions)
-        typical = self.family.at(jnp.zeros(self.family.count))
+        typical = _typical(self.family)
         _checked_log_passive(typical, transitions, self.space)
         return Hierarchy(
             family=self.family,
             basis=scaled,
-            arrivals=jnp.asarray(transitions.arrivals, dtype=float),
-            departures=jnp.asarray(transitions.departures, dtype=float),
-            discount=jnp.asarray(float(self.discount)),
+            arrivals=as_jax(transitions.arrivals, dtype=float),
+            departures=as_jax(transitions.departures, dtype=float),
+            discount=as_jax(float(self.discount)),
             digest=typical.digest(transitions),
-            warm=None if warm is None else jnp.asarray(warm),
+            warm=None if warm is None else as_jax(warm),
         )
 
     def _of_decisions(self, decisions: Decisions, warm: Any) -> Hierarchy:
@@ -227,11 +229,11 @@ class Model:
         return Hierarchy(
             family=MoveFamily.of(decisions.moves, places, candidates),
             basis=basis,
-            arrivals=jnp.asarray(arrivals, dtype=float),
-            departures=jnp.asarray(counts),
-            discount=jnp.asarray(1.0),
+            arrivals=as_jax(arrivals, dtype=float),
+            departures=as_jax(counts),
+            discount=as_jax(1.0),
             digest=padded_moves(decisions.digest),
-            warm=None if warm is None else jnp.asarray(warm),
+            warm=None if warm is None else as_jax(warm),
         )
 
     def _scaled_basis(self, transitions: Transitions | Decisions) -> ScaledBasis:
@@ -368,14 +370,18 @@ def resolved(method: str | Method) -> tuple[Method, Callable[..., Draws]]:
     raise InputError(f"method is one of {', '.join(METHODS)} or its settings; got {method!r}")
 
 
+def _typical(family: PassiveFamily) -> PassiveOperator:
+    """P̄ where every unknown has its prior median, by one program where there are unknowns."""
+    nothing = as_jax(np.zeros(family.count))
+    return passive_at(family, nothing) if family.count else family.at(nothing)
+
+
 def _checked_log_passive(
     passive: PassiveOperator, transitions: Transitions, space: StateSpace
 ) -> float:
     """Σ y_ij log p̄_ij; a transition that was seen but cannot happen passively is an error."""
     pairs = transitions.pairs
-    logs = np.asarray(
-        passive.log_probability(jnp.asarray(pairs.origin), jnp.asarray(pairs.destination))
-    )
+    logs = pair_logs(passive, pairs.origin, pairs.destination)
     impossible = ~np.isfinite(logs)
     if np.any(impossible):
         first = int(np.argmax(impossible))

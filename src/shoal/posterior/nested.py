@@ -28,6 +28,7 @@ import numpy as np
 from jaxtyping import Array, Float
 from scipy.linalg import cho_solve, cholesky, eigh, solve_triangular
 
+from shoal.basis.scaled import prior_at, priors_at
 from shoal.posterior.curvature import likelihood_curvature
 from shoal.posterior.density import Density
 from shoal.posterior.hierarchy import Hierarchy
@@ -35,6 +36,7 @@ from shoal.posterior.importance import Weighing, resampled, weigh
 from shoal.posterior.marginal import hyper_spread, marginal_top
 from shoal.posterior.quadratic import Top, heights_given
 from shoal.posterior.unknowns import SplitStudent, weighted_unknowns
+from shoal.precision import as_jax
 from shoal.system.progress import Report
 from shoal.system.threads import side_by_side
 
@@ -112,22 +114,19 @@ class CostsGiven:
     @classmethod
     def of(cls, model: Hierarchy, top: Top) -> "CostsGiven":
         """Around the most probable unknowns."""
-        basis, passive = model.parts(jnp.asarray(top.hyper))
-        amplitude = np.asarray(amplitude_of(model, basis))
+        basis, passive = model.parts(as_jax(top.hyper))
+        amplitude = amplitude_of(model, basis)
         costs = amplitude * np.asarray(top.xi)
+        heights = heights_of(model, top)
         if top.likelihood is None:
-            curvature = likelihood_curvature(
-                model.plain(jnp.asarray(top.hyper)), jnp.asarray(costs)
-            )
-            found = _slopes(model, jnp.asarray(costs), basis, passive)
+            curvature = likelihood_curvature(model.plain(as_jax(top.hyper)), as_jax(costs))
+            found = _slopes(model, as_jax(costs), basis, passive)
             slope, drift = (np.asarray(part) for part in found)
-            heights: Callable[..., Any] = partial(_log_posteriors, model)
         else:
             assert top.around is not None
             n = costs.size
             curvature, drift = top.around.bend[:n, :n], -top.around.bend[:n, n:]
             slope = top.around.slope[:n]
-            heights = top.likelihood.log_posteriors
         informed = _informed(curvature, amplitude)
         bend, pull = informed @ informed.T, curvature @ costs + slope
         return cls(model, informed, bend, pull, drift, np.asarray(passive), heights)
@@ -257,7 +256,7 @@ def _by_quadratic(
     size, told = costs.informed.shape
     noise = generator.standard_normal((number, share, size + told))
     hypers = points[kept]
-    amplitudes = np.asarray(_amplitudes(model, jnp.asarray(hypers[:, : len(model.basis.names)])))
+    amplitudes = priors_at(model.basis, hypers[:, : len(model.basis.names)])[0]
     done = 0
 
     def draw(n: int) -> Proposed:
@@ -315,7 +314,7 @@ def _coefficients(
 ) -> tuple[Float[np.ndarray, "each share n"], Float[np.ndarray, "each share"]]:
     """ξ given each of the other unknowns, and their log densities."""
     count = len(costs.model.basis.names)
-    amplitudes = np.asarray(_amplitudes(costs.model, jnp.asarray(hyper[:, :count])))
+    amplitudes = priors_at(costs.model.basis, hyper[:, :count])[0]
     found = [
         costs.draw(amplitude, one[count:], some)
         for amplitude, one, some in zip(amplitudes, hyper, noise, strict=True)
@@ -324,15 +323,15 @@ def _coefficients(
     return np.stack(xi), np.stack(heights)
 
 
-@eqx.filter_jit
-def amplitude_of(model: Hierarchy, basis: Float[Array, " k"]) -> Float[Array, " n"]:
+def amplitude_of(model: Hierarchy, basis: Any) -> Float[np.ndarray, " n"]:
     """The sd of each coefficient."""
-    return model.basis.amplitude(basis)
+    return np.asarray(prior_at(model.basis, basis)[0])
 
 
-@eqx.filter_jit
-def _amplitudes(model: Hierarchy, basis: Float[Array, "each k"]) -> Float[Array, "each n"]:
-    return jax.vmap(model.basis.amplitude)(basis)
+def heights_of(model: Hierarchy, top: Top) -> Callable[..., Float[np.ndarray, "each share"]]:
+    """Log p(y, all unknowns), of points of which several share all but the coefficients."""
+    likelihood = top.likelihood
+    return partial(_log_posteriors, model) if likelihood is None else likelihood.log_posteriors
 
 
 def _log_posteriors(
@@ -343,7 +342,7 @@ def _log_posteriors(
     """Of transitions, by the compiled density."""
     same = np.broadcast_to(hyper[:, None], (*xi.shape[:2], hyper.shape[1]))
     positions = np.concatenate([xi, same], axis=2).reshape(-1, model.dimension)
-    return np.asarray(log_posteriors(model, jnp.asarray(positions))).reshape(xi.shape[:2])
+    return np.asarray(log_posteriors(model, as_jax(positions))).reshape(xi.shape[:2])
 
 
 @eqx.filter_jit

@@ -22,6 +22,7 @@ from shoal.posterior.marginal import gaussian_around, marginal_top
 from shoal.posterior.mode import rough_mode
 from shoal.posterior.nested import nested_proposals
 from shoal.posterior.whitening import DenseWhitening, LowRankWhitening, whitening
+from shoal.precision import as_jax
 from shoal.system.progress import Report
 
 OVERDISPERSED = 2.0
@@ -124,7 +125,7 @@ def nuts_draws(
         coordinates = _kept(
             checkpoint, "second", density, lambda: _recentred(density, before, places)
         )
-        starts = [start(coordinates.inverse(jnp.asarray(place[-1]))) for place in places]
+        starts = [start(coordinates.inverse(as_jax(place[-1]))) for place in places]
     stage = Stage("tuning", tuning, adapting=True)
     adapted, _ = runner.run(stage, density, coordinates, starts, keys[1])
     stage = Stage("draws", draws, adapting=False)
@@ -142,7 +143,7 @@ def _kept(
     arrays = checkpoint.read(f"coordinates-{name}")
     if arrays is not None:
         kind = COORDINATES[str(arrays.pop("kind"))]
-        return kind(**given, **{key: jnp.asarray(value) for key, value in arrays.items()})
+        return kind(**given, **{key: as_jax(value) for key, value in arrays.items()})
     made = make()
     stored = {part.name: getattr(made, part.name) for part in fields(made)}
     arrays = {key: np.asarray(value) for key, value in stored.items() if key not in given}
@@ -163,7 +164,7 @@ def _first_coordinates(density: Target, report: Report) -> Coordinates:
         top = marginal_top(density, report)
         return LinearCoordinates.of(density, gaussian_around(density, top, report))
     mode, t, _ = rough_mode(density)
-    return whitening(density, density.join(mode.beta, jnp.asarray(np.float64(t))))
+    return whitening(density, density.join(mode.beta, as_jax(np.float64(t))))
 
 
 def _recentred(
@@ -174,7 +175,7 @@ def _recentred(
         assert isinstance(before, LinearCoordinates)
         return before.adapted(places)
     spread = float(places[..., -1].std()) if density.prior.unknowns else None
-    return whitening(density, jnp.asarray(places.mean(axis=(0, 1))), spread)
+    return whitening(density, as_jax(places.mean(axis=(0, 1))), spread)
 
 
 def _scatter(key: Key[Array, ""], density: Target) -> Float[Array, " unknowns"]:

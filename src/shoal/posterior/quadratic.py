@@ -7,11 +7,10 @@ factor. It is climbed, the guess moves there, and the quadratic is made again. A
 curvatures is needed where an exact search takes one at each of its steps.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 from scipy.linalg.lapack import dpotrf, dtrtri, dtrtrs
@@ -19,9 +18,11 @@ from scipy.optimize import minimize
 from threadpoolctl import threadpool_limits
 
 from shoal.basis import ScaledBasis
+from shoal.basis.scaled import prior_at, priors_at
 from shoal.passive.estimating import LOST, most_probable
 from shoal.posterior.decision_likelihood import DecisionLikelihood, Quadratic
 from shoal.posterior.hierarchy import Hierarchy
+from shoal.precision import as_jax
 from shoal.system.progress import Report
 from shoal.system.threads import side_by_side
 
@@ -56,8 +57,8 @@ def log_given(basis: ScaledBasis, found: Quadratic, hyper: Float[np.ndarray, " h
     the amplitude of function i is (ξ_i² + M_ii − 1) / A_i.
     """
     count = len(basis.names)
-    u, p = jnp.asarray(hyper[:count]), hyper[count:]
-    amplitude, log_prior, prior_slope = (np.asarray(part) for part in _prior_at(basis, u))
+    u, p = as_jax(hyper[:count]), hyper[count:]
+    amplitude, log_prior, prior_slope = (np.asarray(part) for part in prior_at(basis, u))
     n = amplitude.size
     pull, factor, failed = _system(found, amplitude, p)
     if failed:
@@ -70,7 +71,7 @@ def log_given(basis: ScaledBasis, found: Quadratic, hyper: Float[np.ndarray, " h
     )
     free = amplitude > VANISHING  # below it a coefficient is nothing, whatever its amplitude
     by_amplitude = (mean**2 + np.sum(root**2, axis=0) - 1) / np.where(free, amplitude, np.inf)
-    by_basis = np.asarray(_pulled_back(basis, u, jnp.asarray(by_amplitude))) + prior_slope
+    by_basis = np.asarray(_pulled_back(basis, u, as_jax(by_amplitude))) + prior_slope
     across, along, away = found.bend[:n, n:], found.bend[n:, n:], p - found.passive
     by_passive = found.slope[n:] + found.costs @ across - across.T @ (amplitude * mean)
     return Climb(float(height), np.concatenate([by_basis, by_passive - along @ away - p]), mean)
@@ -81,8 +82,7 @@ def heights_given(
 ) -> Float[np.ndarray, " draws"]:
     """The height of ``log_given`` at many points, without its slope."""
     count = len(basis.names)
-    parts = _priors_at(basis, jnp.asarray(hypers[:, :count]))
-    amplitudes, log_priors = (np.asarray(part) for part in parts)
+    amplitudes, log_priors = priors_at(basis, hypers[:, :count])
 
     def height(number: int) -> float:
         p = hypers[number, count:]
@@ -113,22 +113,6 @@ def _moves_alone(found: Quadratic, p: Float[np.ndarray, " p"]) -> float:
     n, away = found.costs.size, p - found.passive
     slope = found.slope[n:] + found.costs @ found.bend[:n, n:]
     return float(slope @ away - 0.5 * away @ found.bend[n:, n:] @ away - 0.5 * p @ p)
-
-
-@eqx.filter_jit
-def _prior_at(
-    basis: ScaledBasis, u: Float[Array, " k"]
-) -> tuple[Float[Array, " n"], Float[Array, ""], Float[Array, " k"]]:
-    """Amplitudes, and the log prior of the basis's unknowns with its slope."""
-    return basis.amplitude(u), *jax.value_and_grad(basis.log_prior)(u)
-
-
-@eqx.filter_jit
-def _priors_at(
-    basis: ScaledBasis, u: Float[Array, "draws k"]
-) -> tuple[Float[Array, "draws n"], Float[Array, " draws"]]:
-    """The same of many points, without slopes."""
-    return jax.vmap(basis.amplitude)(u), jax.vmap(basis.log_prior)(u)
 
 
 @eqx.filter_jit
@@ -172,12 +156,10 @@ class Top(NamedTuple):
 def started(model: Hierarchy) -> tuple[Hierarchy, Float[np.ndarray, " hyper"], Float[Array, " n"]]:
     """Where a search begins: where a similar fit was, or with passive dynamics learned alone."""
     if model.warm is None:
-        family: Any = model.family
-        if model.of_decisions:  # how moves are made where nothing is preferred needs no candidates
-            family = eqx.tree_at(lambda f: f.candidates, family, None, is_leaf=lambda c: c is None)
-        alone = most_probable(family, model.digest)
-        return model, np.concatenate([model.basis.start, alone]), jnp.zeros(model.coefficients)
-    xi, rest = model.split(jnp.asarray(model.warm))
+        alone = most_probable(model.family.bare, model.digest)
+        nothing = as_jax(np.zeros(model.coefficients))
+        return model, np.concatenate([model.basis.start, alone]), nothing
+    xi, rest = model.split(as_jax(model.warm))
     return eqx.tree_at(lambda m: m.warm, model, None), np.asarray(rest), xi
 
 
@@ -207,7 +189,7 @@ def summit(model: Hierarchy, bounds: list[tuple[float, float]], report: Report) 
             break
     report("finding scales and dynamics", rounds, rounds)
     settled = bool(higher is not None and share == 1.0 and gain < SETTLED)
-    xi = jnp.asarray(around.costs / amplitude)
+    xi = as_jax(around.costs / amplitude)
     return Top(hyper, xi, 0.0, settled, rounds, likelihood, around)
 
 

@@ -13,6 +13,7 @@ from jaxtyping import Array, Float, Int
 from shoal.errors import InputError
 from shoal.lmdp.log_space import log_apply
 from shoal.passive import PassiveFamily
+from shoal.precision import as_jax
 from shoal.results import Result, counted, data_frame
 from shoal.states import StateSpace, Transitions
 from shoal.tracks.record import warn
@@ -205,9 +206,9 @@ def log_predictive(
         fit.model.family,
         unknowns,
         v,
-        jnp.asarray(float(fit.model.discount)),
-        jnp.asarray(pairs.origin),
-        jnp.asarray(pairs.destination),
+        as_jax(float(fit.model.discount)),
+        as_jax(pairs.origin),
+        as_jax(pairs.destination),
     )
     return np.asarray(found)
 
@@ -216,7 +217,7 @@ def drawn(fit: "Fit", most: int) -> tuple[Float[Array, "draws *grid"], Float[Arr
     """Costs-to-go and passive unknowns of at most so many draws, evenly spread."""
     v = fit.sampled.values.reshape(-1, *fit.model.space.shape)
     some = np.unique(np.linspace(0, len(v) - 1, min(most, len(v))).astype(int))
-    return jnp.asarray(v[some]), fit.passive_unknowns[jnp.asarray(some)]
+    return as_jax(v[some]), as_jax(np.asarray(fit.passive_unknowns)[some])
 
 
 def pair_logs(

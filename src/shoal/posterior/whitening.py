@@ -24,6 +24,7 @@ from shoal.posterior.curvature import (
 )
 from shoal.posterior.density import Density
 from shoal.posterior.prior import Prior
+from shoal.precision import as_jax
 
 ORDINARY = 1.5
 """Scaled curvatures within this factor of 1 are left as they are."""
@@ -197,7 +198,7 @@ def _from_products(
     beta, t = density.split(centre)
     precision = density.prior.precision(t)
     diagonal = np.asarray(curvature_diagonal(density, beta))
-    inner = jnp.asarray(1 / np.sqrt(diagonal + float(precision)))
+    inner = as_jax(1 / np.sqrt(diagonal + float(precision)))
 
     @eqx.filter_jit
     def product(model: Density, x: Float[Array, " n"]) -> Float[Array, " n"]:
@@ -207,7 +208,7 @@ def _from_products(
     count = density.coefficients
     operator = LinearOperator(
         (count, count),
-        matvec=lambda x: np.asarray(product(density, jnp.asarray(x.ravel()))),
+        matvec=lambda x: np.asarray(product(density, as_jax(x.ravel()))),
         dtype=np.dtype(float),
     )
     start = np.ones(count)
@@ -230,12 +231,12 @@ def _low_rank(
     beta, t = density.split(centre)
     return LowRankWhitening(
         beta,
-        jnp.asarray(diagonal),
+        as_jax(diagonal),
         t,
         _spread(density, t, diagonal, spread),
         density.prior,
-        jnp.asarray(np.pad(vectors, ((0, 0), (0, pad)))),
-        jnp.asarray(np.pad(stretch, (0, pad))),
+        as_jax(np.pad(vectors, ((0, 0), (0, pad)))),
+        as_jax(np.pad(stretch, (0, pad))),
     )
 
 
@@ -249,12 +250,12 @@ def _dense(
     values = np.maximum(values, 0.0)
     beta, t = density.split(centre)
     return DenseWhitening(
-        jnp.asarray(np.asarray(beta) @ vectors),
-        jnp.asarray(values),
+        as_jax(np.asarray(beta) @ vectors),
+        as_jax(values),
         t,
         _spread(density, t, values, spread),
         density.prior,
-        jnp.asarray(vectors),
+        as_jax(vectors),
     )
 
 
@@ -266,8 +267,8 @@ def _spread(
 ) -> Float[Array, ""]:
     """The sd of t: each coefficient that the tracks determine says power²/2 of it."""
     if spread is not None or not density.prior.unknowns:
-        return jnp.asarray(np.float64(1.0 if spread is None else spread))
+        return as_jax(np.float64(1.0 if spread is None else spread))
     prior = density.prior
     determined = float(np.sum(curvature / (curvature + float(prior.precision(t)))))
     held = prior.rate * float(np.exp(float(t)))
-    return jnp.asarray(1 / np.sqrt(0.5 * prior.power**2 * determined + held + 1e-2))
+    return as_jax(1 / np.sqrt(0.5 * prior.power**2 * determined + held + 1e-2))

@@ -7,12 +7,12 @@ weights of passive moves, with costs and passive moves at their posterior means.
 from dataclasses import dataclass
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int
 
 from shoal.errors import InputError
 from shoal.moves import Decisions, MoveFamily, decisions
+from shoal.moves.passive import weights_at
 from shoal.posterior import DecisionFit
 from shoal.report.packing import packed
 from shoal.tracks import Tracks
@@ -116,8 +116,8 @@ def chances(
 ) -> tuple[Float[np.ndarray, "n k"], Float[np.ndarray, "n k"]]:
     """The chance of every candidate, p̄ e^{−q} over its sum, and that of passive moves alone."""
     family = MoveFamily.of(fit.model.passive, read.places, read.candidates_for(fit.model.passive))
-    u = jnp.asarray(fit.passive_unknowns).mean(axis=0)
-    weights = np.asarray(family.at(u).weights).T
+    u = np.asarray(fit.passive_unknowns).mean(axis=0)
+    weights = np.asarray(weights_at(family, u)).T
     weights = np.broadcast_to(weights, read.states.shape)
     passive = weights / weights.sum(axis=1, keepdims=True)
     q = read.on_places(fit.sampled.values.mean(axis=(0, 1)).ravel())

@@ -11,6 +11,7 @@ from jaxtyping import Array, Float, Int
 from shoal.passive import PassiveOperator
 from shoal.posterior import Fit
 from shoal.posterior.specification import Unreadable
+from shoal.precision import as_jax
 from shoal.report.packing import packed
 
 BUDGET = 360_000
@@ -36,7 +37,7 @@ def policy_of(fit: Fit) -> dict[str, Any] | None:
     factors = None if bool(fit.absorbing.any()) else factors_of(operator)
     if factors is not None:
         return {"discount": discount, "factors": [packed(factor) for factor in factors]}
-    cost = jnp.asarray(fit.cost_to_go.values.mean(axis=(0, 1)))
+    cost = as_jax(fit.cost_to_go.values.mean(axis=(0, 1)))
     left = fit.data["observed_data"].to_dataset()["departures"].values.ravel()
     origins = np.sort(np.argsort(-left, kind="stable")[: min(ORIGINS, operator.size)])
     return {"discount": discount, "rows": _rows(operator, cost, discount, origins)}
@@ -56,11 +57,11 @@ def factors_of(operator: PassiveOperator) -> list[Float[np.ndarray, "n n"]] | No
     for axis, size in enumerate(shape):
         starts = [np.ravel_multi_index([*middle[:axis], n, *middle[axis + 1 :]], shape)
                   for n in range(size)]  # fmt: skip
-        rows = np.asarray(_passive_rows(operator, jnp.asarray(starts)))
+        rows = np.asarray(_passive_rows(operator, as_jax(starts)))
         others = tuple(1 + n for n in range(len(shape)) if n != axis)
         factors.append(rows.sum(axis=others))
     some = np.unique(np.linspace(0, operator.size - 1, min(operator.size, 2048)).astype(int))
-    for start, row in zip(some, _passive_rows(operator, jnp.asarray(some)), strict=True):
+    for start, row in zip(some, np.asarray(_passive_rows(operator, as_jax(some))), strict=True):
         product = np.ones(())
         for factor, place in zip(factors, np.unravel_index(start, shape), strict=True):
             product = np.multiply.outer(product, factor[place])
@@ -86,7 +87,7 @@ def _rows(
     ends, index, with_costs, without = [], [], [], []
     weight = np.exp(-discount * (np.asarray(cost) - np.asarray(cost).min())).ravel()
     for first in range(0, len(origins), steps):
-        chunk = jnp.asarray(origins[first : first + steps])
+        chunk = as_jax(origins[first : first + steps])
         passive = np.asarray(_passive_rows(operator, chunk)).reshape(len(chunk), -1)
         chosen = passive * weight
         chosen /= chosen.sum(axis=1, keepdims=True)

@@ -4,7 +4,6 @@ import math
 from itertools import combinations_with_replacement
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
@@ -12,6 +11,7 @@ from shoal.basis import Term, Terms
 from shoal.errors import InputError
 from shoal.moves import AloneFamily, Decisions, MoveFamily, decisions
 from shoal.passive.estimating import most_probable
+from shoal.precision import as_jax
 from shoal.states import Bearing, Distance, LocalMisalignment, Scene, StateSpace
 
 HEADING, GAP, DIRECTION = "local_misalignment", "neighbour_distance", "neighbour_bearing"
@@ -94,7 +94,7 @@ def passive_weights(some: Decisions, u: Any = None) -> Float[np.ndarray, "n k"]:
     if u is None:
         u = most_probable(AloneFamily.of(some.moves, some.places, some.candidates), some.moved)
     family = MoveFamily.of(some.moves, some.places, some.candidates)
-    weights = np.asarray(family.at(jnp.asarray(u)).weights).T
+    weights = np.asarray(family.at(as_jax(u)).weights).T
     return np.broadcast_to(weights, some.states.shape)
 
 

@@ -6,10 +6,10 @@ from typing import Any
 from zlib import crc32
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int
 
+from shoal.precision import as_jax
 from shoal.simulation.behaviour import Behaviour
 from shoal.simulation.designs import Design
 from shoal.simulation.program import Batch, Setting, run_groups
@@ -143,11 +143,11 @@ def _batch(
         if design.goal is not None:
             goal[row], reach[row] = design.goal, design.reach
     return Batch(
-        jnp.asarray(positions), jnp.asarray(headings), jnp.asarray(lengths), jnp.asarray(pace),
-        {name: jnp.asarray(path) for name, path in places.items()},
-        jnp.asarray(goal), jnp.asarray(reach), jnp.asarray([job[0] for job in jobs]),
-        jnp.asarray(stamp), jnp.asarray(replicate),
-        jnp.asarray(max(job[2].steps for job in jobs)),
+        as_jax(positions), as_jax(headings), as_jax(lengths), as_jax(pace),
+        {name: as_jax(path) for name, path in places.items()},
+        as_jax(goal), as_jax(reach), as_jax([job[0] for job in jobs]),
+        as_jax(stamp), as_jax(replicate),
+        as_jax(max(job[2].steps for job in jobs)),
     )  # fmt: skip
 
 

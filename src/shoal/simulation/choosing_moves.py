@@ -26,8 +26,10 @@ from shoal.moves.densities import (
     log_turn,
 )
 from shoal.moves.quadrature import GOLDEN, log_step_table, turn_table
+from shoal.passive.family import numbers_at
 from shoal.passive.unknown import POWER
 from shoal.posterior import Fit
+from shoal.precision import as_jax
 from shoal.simulation.behaviour import Behaviour, Choice, View
 from shoal.simulation.following import perceived, sampled, state_number
 from shoal.states import Interval, SpeedFeature, StateSpace
@@ -61,8 +63,8 @@ class MoveNumbers:
         assert isinstance(family, MoveFamily)
         unknowns = fit.passive_unknowns
         if draws == "mean":
-            unknowns = unknowns.mean(axis=0, keepdims=True)
-        found = jax.vmap(family.numbers)(unknowns)
+            unknowns = as_jax(np.asarray(unknowns).mean(axis=0, keepdims=True))
+        found = numbers_at(family, unknowns)
         count = len(unknowns)
         values = {name: np.broadcast_to(np.asarray(v), (count,)) for (name, _), v in found.items()}
         return cls(family.specification, values)
@@ -127,18 +129,17 @@ class FollowMoves(Behaviour):
             (space, log_z) if grid is None else (grid.space, grid.fine(log_z, space.shape))
         )
         values = {
-            name: jnp.broadcast_to(jnp.asarray(value), (count,))
-            for name, value in numbers.values.items()
+            name: as_jax(np.broadcast_to(value, (count,))) for name, value in numbers.values.items()
         }
-        tables = [None if part is None else jnp.asarray(part) for part in (*turns, *steps)]
+        tables = [None if part is None else as_jax(part) for part in (*turns, *steps)]
         return cls(
             space,
             places,
             moves,
             rule,
             values,
-            jnp.asarray(log_z),
-            jnp.asarray(draw),
+            as_jax(log_z),
+            as_jax(draw),
             *tables,  # type: ignore[arg-type]
         )
 

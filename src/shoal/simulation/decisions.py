@@ -10,6 +10,7 @@ from jaxtyping import Array, Float, Int, Key
 
 from shoal.errors import InputError, checked_seed
 from shoal.lmdp import Solution, policy
+from shoal.precision import as_jax
 
 
 def simulate_decisions(
@@ -47,7 +48,7 @@ def simulate_decisions(
     first = (
         jax.random.randint(first_key, (agents,), 0, size)
         if start is None
-        else jnp.asarray(_checked_start(start, agents, size))
+        else as_jax(_checked_start(start, agents, size))
     )
     return np.asarray(_decide(jnp.log(matrices), first, jax.random.split(key, steps)))
 

@@ -12,6 +12,7 @@ from jaxtyping import Array, Bool, Float, Int, Key
 from shoal.errors import InputError
 from shoal.passive import MatrixDynamics, PassiveOperator, PerAxisDynamics, SparseDynamics
 from shoal.passive.uniform import UniformDynamics
+from shoal.precision import as_jax
 from shoal.simulation.behaviour import Behaviour, Choice, View
 from shoal.simulation.lines import Circles, Lines, Located, slices
 from shoal.states import Custom, Interval, Speed, SpeedFeature, StateSpace, TurningAngle
@@ -138,9 +139,9 @@ class FollowPolicy(ChooseTurns):
             size = lines.bins[place].max() + 1
             if (kernels and kernels[number].shape[0] != size) or (whole and lines.folded):
                 raise InputError(FOLDED.format(space.axes[number].name))
-        along = jnp.asarray(log_z)[:, lines.states]
+        along = as_jax(log_z)[:, lines.states]
         shifted = between and rule != "least-cost"
-        return cls(lines, jnp.asarray(draw), rule, shifted, along, tables, whole)
+        return cls(lines, as_jax(draw), rule, shifted, along, tables, whole)
 
     def log_chances(self, found: Located, group: Int[Array, ""]) -> Float[Array, "n turns"]:
         """Log p̄ of the state that each turn leads to, but for what is the same for all turns."""

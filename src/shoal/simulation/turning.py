@@ -15,9 +15,11 @@ from jaxtyping import Array, Float, Int
 
 from shoal.lmdp.log_space import log_apply
 from shoal.passive import LearnableDynamics, TurnCoupled
+from shoal.passive.family import numbers_at
 from shoal.passive.turn_coupled import FLOOR
 from shoal.passive.turns import even_arcs
 from shoal.posterior import Fit
+from shoal.precision import as_jax
 from shoal.simulation.following import ChooseTurns
 from shoal.simulation.lines import Circles, Located
 from shoal.states import StateSpace
@@ -64,7 +66,7 @@ class CoupledTurns:
             return cls.of(fit.passive, fit.model.space, count)
         if not isinstance(family.specification, TurnCoupled):
             return None
-        found = jax.vmap(family.numbers)(fit.passive_unknowns)
+        found = numbers_at(family, fit.passive_unknowns)
         numbers = [np.broadcast_to(number, count) for number in found.values()]
         return cls(family.specification, tuple(found), np.stack(numbers, axis=1))
 
@@ -108,9 +110,9 @@ class FollowTurns(ChooseTurns):
     ) -> "FollowTurns":
         """From states, the turns of every draw, and −γ v."""
         lines = Circles.finer(space, min(STEP, float(turns.field("spread").min()) / 2))
-        numbers, wanted = jnp.asarray(turns.numbers), jnp.asarray(log_z)
+        numbers, wanted = as_jax(turns.numbers), as_jax(log_z)
         tables = _tables(turns.specification, space, lines.count, turns.places, numbers, wanted)
-        return cls(lines, jnp.asarray(draw), rule, between and rule != "least-cost", *tables)
+        return cls(lines, as_jax(draw), rule, between and rule != "least-cost", *tables)
 
     def log_chances(self, found: Located, group: Int[Array, ""]) -> Float[Array, "n turns"]:
         """Log f of the arc that each turn lies in."""
