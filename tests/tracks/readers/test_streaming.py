@@ -70,3 +70,10 @@ def test_a_group_whose_rows_are_all_marked_as_bad_is_named(tmp_path):
     table("a", ["a1", "a2"]).assign(visible=False).to_parquet(path, index=False)
     with pytest.raises(shoal.InputError, match=r"pond\.parquet.* all of them are marked as bad"):
         shoal.open_tracks(path, block_rows=30).blocks()
+
+
+def test_an_opened_table_without_rows_is_named(tmp_path):
+    path = tmp_path / "pond.parquet"
+    table("a", ["a1", "a2"]).iloc[:0].to_parquet(path, index=False)
+    with pytest.raises(shoal.InputError, match=r"pond\.parquet: there are no rows"):
+        shoal.count_transitions(shoal.open_tracks(path), SPACE)
