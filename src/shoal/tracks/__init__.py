@@ -1,4 +1,4 @@
-"""Where the animals were: tracks, their files, headings."""
+"""Tracks: where each animal was in each frame, their files, and headings."""
 
 from shoal.tracks.arena import Arena, Circle, Periodic, Rectangle, Walls, shortest
 from shoal.tracks.collection import Collection

@@ -1,4 +1,4 @@
-"""Around the animals: the walls of a rectangle or a circle, or a box that has no edge."""
+"""The arena of tracks: rectangular or round walls, or a periodic box."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +14,7 @@ Points = Float[Any, "*shape 2"]
 
 @dataclass(frozen=True)
 class Rectangle:
-    """Walls at x = left and right, y = bottom and top, in the unit of the tracks."""
+    """Walls at x = left and right, and at y = bottom and top, in the unit of the tracks."""
 
     left: Any
     bottom: Any
@@ -22,15 +22,15 @@ class Rectangle:
     top: Any
 
     def __post_init__(self) -> None:
-        """Check the sides."""
+        """Raise an error unless left < right and bottom < top."""
         sides = _numbers((self.left, self.bottom, self.right, self.top), "left, bottom, right, top")
         for name, side in zip(("left", "bottom", "right", "top"), sides, strict=True):
             object.__setattr__(self, name, side)
         if not (self.left < self.right and self.bottom < self.top):
-            raise InputError(f"a rectangle has left < right and bottom < top, got {self}")
+            raise InputError(f"a rectangle needs left < right and bottom < top, got {self}")
 
     def distance(self, points: Points) -> Float[Any, "*shape"]:
-        """From each point to the nearest wall, negative outside."""
+        """The distance of each point from the nearest wall, negative outside."""
         xp = namespace(points)
         x, y = points[..., 0], points[..., 1]
         inside_x, inside_y = (
@@ -46,7 +46,7 @@ class Rectangle:
         return np.asarray(self.distance(points) >= 0)
 
     def scaled(self, factor: float, shift: tuple[float, float]) -> "Rectangle":
-        """The walls of tracks whose places p became factor · p + shift."""
+        """The walls of tracks whose positions p became factor · p + shift."""
         (dx, dy), f = shift, factor
         return Rectangle(
             f * self.left + dx, f * self.bottom + dy, f * self.right + dx, f * self.top + dy
@@ -62,15 +62,15 @@ class Circle:
     radius: Any
 
     def __post_init__(self) -> None:
-        """Check the radius."""
+        """Raise an error unless the radius is positive."""
         values = _numbers((self.x, self.y, self.radius), "x, y, radius")
         for name, value in zip(("x", "y", "radius"), values, strict=True):
             object.__setattr__(self, name, value)
         if not self.radius > 0:
-            raise InputError(f"a circle has a positive radius, got {self.radius}")
+            raise InputError(f"a circle needs a positive radius, got {self.radius}")
 
     def distance(self, points: Points) -> Float[Any, "*shape"]:
-        """From each point to the wall, negative outside."""
+        """The distance of each point from the wall, negative outside."""
         away = namespace(points).hypot(points[..., 0] - self.x, points[..., 1] - self.y)
         return self.radius - away
 
@@ -79,16 +79,16 @@ class Circle:
         return np.asarray(self.distance(points) >= 0)
 
     def scaled(self, factor: float, shift: tuple[float, float]) -> "Circle":
-        """The wall of tracks whose places p became factor · p + shift."""
+        """The wall of tracks whose positions p became factor · p + shift."""
         return Circle(factor * self.x + shift[0], factor * self.y + shift[1], factor * self.radius)
 
 
 @dataclass(frozen=True)
 class Periodic:
-    """A box without walls: who leaves on one side comes back on the other.
+    """A box without walls: an animal that leaves on one side enters on the other.
 
-    Distances and directions between places are those of the shortest way. A position may be
-    written with any number of turns round the box.
+    Distances and directions between positions are those of the shortest way. Positions may lie
+    outside the box, and are then wrapped into it.
     """
 
     left: Any
@@ -97,7 +97,7 @@ class Periodic:
     top: Any
 
     def __post_init__(self) -> None:
-        """Check the sides."""
+        """Raise an error unless left < right and bottom < top."""
         box = Rectangle(self.left, self.bottom, self.right, self.top)
         for name in ("left", "bottom", "right", "top"):
             object.__setattr__(self, name, getattr(box, name))
@@ -108,21 +108,21 @@ class Periodic:
         return self.right - self.left, self.top - self.bottom
 
     def shortest(self, step: Any) -> Any:
-        """Displacements (…, 2), each by the shortest way round; takes and gives any arrays."""
+        """Displacements (…, 2) by the shortest way round; NumPy or JAX arrays."""
         sides = np.asarray(self.sides)
         return step - sides * (step * (1 / sides)).round()
 
     def wrapped(self, points: Any) -> Any:
-        """The same places inside the box; takes and gives any arrays."""
+        """The same positions inside the box; NumPy or JAX arrays."""
         corner, sides = np.asarray((self.left, self.bottom)), np.asarray(self.sides)
         return corner + (points - corner) % sides
 
     def holds(self, points: Points) -> Bool[np.ndarray, "*shape"]:
-        """Which points lie inside: all that are places."""
+        """Which points lie inside: all that are finite."""
         return np.asarray(np.isfinite(points).all(axis=-1))
 
     def scaled(self, factor: float, shift: tuple[float, float]) -> "Periodic":
-        """The box of tracks whose places p became factor · p + shift."""
+        """The box of tracks whose positions p became factor · p + shift."""
         box = Rectangle(self.left, self.bottom, self.right, self.top).scaled(factor, shift)
         return Periodic(box.left, box.bottom, box.right, box.top)
 
@@ -137,11 +137,11 @@ def shortest(step: Any, arena: Arena | None) -> Any:
 
 
 MISFIT = 0.01
-"""Share of places outside an arena above which the arena is probably wrong; noise leaves a few."""
+"""Share of positions outside an arena above which the arena is probably wrong."""
 
 
 def misfit(arena: Arena, places: Points, group: str) -> str:
-    """A sentence where many places of a group lie outside an arena."""
+    """A sentence if many positions of a group lie outside an arena."""
     seen = np.isfinite(places).all(axis=-1)
     outside = int((seen & ~arena.holds(np.where(seen[..., None], places, 0.0))).sum())
     if outside <= MISFIT * seen.sum():
@@ -155,7 +155,7 @@ def misfit(arena: Arena, places: Points, group: str) -> str:
 
 
 def arena_of(words: str) -> Arena:
-    """An arena as its ``repr`` writes it, without executing anything.
+    """The arena that a ``repr`` describes; nothing is executed.
 
     >>> arena_of(repr(Rectangle(0, 0, 2, 1)))
     Rectangle(left=0.0, bottom=0.0, right=2.0, top=1.0)
@@ -176,5 +176,5 @@ def _numbers(values: tuple[Any, ...], names: str) -> tuple[float, ...]:
     except (TypeError, ValueError):
         numbers = (np.nan,)
     if not np.all(np.isfinite(numbers)):
-        raise InputError(f"an arena has finite numbers {names}; got {values}")
+        raise InputError(f"an arena needs finite numbers {names}; got {values}")
     return numbers

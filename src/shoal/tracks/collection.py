@@ -1,4 +1,4 @@
-"""Several experiments, read and prepared alike."""
+"""A collection: tracks of several groups, which are changed together."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Collection(Result):
-    """Tracks of several groups; every group has its own label.
+    """Tracks of several groups, each with its own label.
 
     Examples
     --------
@@ -58,17 +58,17 @@ class Collection(Result):
 
     @property
     def groups(self) -> tuple[str, ...]:
-        """The groups' labels."""
+        """The labels of the groups."""
         return tuple(member.group for member in self.tracks)
 
     @property
     def length_unit(self) -> str:
-        """Of the positions; empty where it is not known."""
+        """The unit of the positions; empty if not known."""
         return self.tracks[0].length_unit
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was done to the tracks on the way, each sentence with its group."""
+        """Sentences on what was done to the tracks, each with its group."""
         return tuple(
             f"{member.group}: {note}" if member.group else note
             for member in self.tracks
@@ -81,7 +81,7 @@ class Collection(Result):
         return [member.data for member in self.tracks]
 
     def map(self, change: Callable[[Tracks], Tracks]) -> "Collection":
-        """Each group changed alike."""
+        """Apply the same change to each group."""
         return Collection(change(member) for member in self.tracks)
 
     def thin(self, every: int) -> "Collection":
@@ -89,36 +89,36 @@ class Collection(Result):
         return self.map(lambda tracks: tracks.thin(every))
 
     def crop(self, x: Any = None, y: Any = None, time: Any = None) -> "Collection":
-        """Places and times within limits (low, high); None leaves a side open."""
+        """Keep positions and times within limits (low, high); None leaves a side open."""
         return self.map(lambda tracks: tracks.crop(x, y, time))
 
     def rescale(
         self, factor: float | None = None, unit: str = "", shift: Any = (0.0, 0.0)
     ) -> "Collection":
-        """Places times ``factor`` plus ``shift``; without a factor, fitted to one unit square."""
+        """Multiply positions by ``factor``, add ``shift``; by default fit one unit square."""
         if factor is None:
             factor, shift = preparing.unit_square(self._data)
             unit = unit or "unit squares"
         return self.map(lambda tracks: tracks.rescale(factor, unit, shift))
 
     def smooth(self, window: int, order: int = 2) -> "Collection":
-        """Savitzky–Golay, see ``Tracks.smooth``."""
+        """Smooth by Savitzky–Golay, see ``Tracks.smooth``."""
         return self.map(lambda tracks: tracks.smooth(window, order))
 
     def flip_y(self) -> "Collection":
-        """Mirrored, y as −y, see ``Tracks.flip_y``."""
+        """Replace y by −y, see ``Tracks.flip_y``."""
         return self.map(Tracks.flip_y)
 
     def drop_jumps(self, step: float) -> "Collection":
-        """Without fixes that are farther than ``step`` from the ones before and after."""
+        """Remove fixes farther than ``step`` from those before and after."""
         return self.map(lambda tracks: tracks.drop_jumps(step))
 
     def fill_gaps(self, longest: int) -> "Collection":
-        """Straight lines across gaps of at most ``longest`` frames."""
+        """Fill gaps of at most ``longest`` frames by straight lines."""
         return self.map(lambda tracks: tracks.fill_gaps(longest))
 
     def drop(self, individuals: Sequence[str] = ()) -> "Collection":
-        """Without these animals, in every group that has them."""
+        """Remove these animals from every group that has them."""
 
         def without(tracks: Tracks) -> Tracks:
             here = [name for name in individuals if name in tracks.individuals]
@@ -130,7 +130,7 @@ class Collection(Result):
         return self.map(without)
 
     def with_landmarks(self, *names: str) -> "Collection":
-        """These are no members of any group, but can be the target of a feature."""
+        """Mark these as landmarks: no members of a group, but possible targets of a feature."""
         return self.map(lambda tracks: tracks.with_landmarks(*names))
 
     def split_time(self, share: float) -> "tuple[Collection, Collection]":
@@ -141,9 +141,9 @@ class Collection(Result):
     def split_groups(
         self, which: float | Sequence[Any], seed: int = 0, stratify: str | None = None
     ) -> "tuple[Collection, Collection]":
-        """Whole groups: a share of them, drawn at random, or those with these labels; the others.
+        """Split into some groups, a random share or those with these labels, and the others.
 
-        With ``stratify="sex"``, a covariate, the same share of the groups of each sex is drawn.
+        ``stratify="sex"``, a covariate, draws the same share of the groups of each sex.
         """
         first = splitting.drawn_groups(self._data, which, seed, stratify)
         return Collection(compress(self, first)), Collection(compress(self, ~first))
@@ -151,10 +151,10 @@ class Collection(Result):
     def split_individuals(
         self, which: float | Sequence[Any], seed: int = 0
     ) -> "tuple[Collection, Collection]":
-        """A share of each group's members, drawn at random, or those with these names; the others.
+        """Split each group into some members, a random share or those with these names, and others.
 
-        A name means the animals of every group that has it, (group, name) one of them; a group
-        without a member in a part is left out of it. See ``Tracks.split_individuals``.
+        A name stands for the animals of all groups that have it, and (group, name) for one animal.
+        A part leaves out groups without members. See ``Tracks.split_individuals``.
         """
         first, rest = splitting.split_animals(self._data, which, seed)
         return Collection(map(Tracks, first)), Collection(map(Tracks, rest))

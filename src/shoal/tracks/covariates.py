@@ -1,4 +1,4 @@
-"""What is known of animals and groups beside their places, as coordinates of a dataset."""
+"""Covariates: facts on animals and groups, such as sex, as coordinates of a dataset."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,7 +15,7 @@ OWN = frozenset({"time", "individuals", "space", "position", "heading", "group",
 
 
 def covariates_of(data: xr.Dataset) -> dict[str, Any]:
-    """Of the group: a value; of the animals: a dictionary by name."""
+    """Each covariate: a value of the group, or a dictionary from animals to values."""
     individuals = [str(name) for name in data["individuals"].values]
     found: dict[str, Any] = {}
     for name, values in data.coords.items():
@@ -28,13 +28,13 @@ def covariates_of(data: xr.Dataset) -> dict[str, Any]:
 
 
 def coordinates_of(covariates: Mapping[str, Any], individuals: Sequence[str]) -> dict[str, Any]:
-    """Covariates as coordinates: one value each, or one for each animal."""
+    """Covariates as coordinates: one value, or one for each animal."""
     return {name: _coordinate(name, value, individuals) for name, value in covariates.items()}
 
 
 def _coordinate(name: str, value: Any, individuals: Sequence[str]) -> Any:
     if name in OWN or not name.isidentifier():
-        raise InputError(f"a covariate has a plain name other than {sorted(OWN)}: {name!r}")
+        raise InputError(f"a covariate needs a plain name other than {sorted(OWN)}: {name!r}")
     if isinstance(value, Mapping):
         unknown = set(map(str, value)) - set(individuals)
         if unknown:
@@ -49,7 +49,7 @@ def _coordinate(name: str, value: Any, individuals: Sequence[str]) -> Any:
 
 
 def members_of(data: xr.Dataset) -> tuple[str, ...]:
-    """The names of all but the landmarks."""
+    """The names of all animals, without landmarks."""
     individuals = tuple(str(name) for name in data["individuals"].values)
     if "role" not in data.coords:
         return individuals

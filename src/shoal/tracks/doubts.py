@@ -1,4 +1,4 @@
-"""Places that a tracker is unsure of, or estimated while an animal was hidden."""
+"""Doubtful positions: with a low score, or estimated while an animal was hidden."""
 
 from typing import Any
 
@@ -18,20 +18,20 @@ def without_doubtful(
     confidence: float,
     drop_estimated: bool,
 ) -> tuple[Float[np.ndarray, "*shape 2"], list[str]]:
-    """Places with NaN for those that are not wanted, and sentences on what was found.
+    """Positions with NaN for the doubtful ones, and sentences on them.
 
     Parameters
     ----------
     scores
-        How sure the tracker is of each place; None where the file has no scores.
+        How sure the tracker is of each position; None if the file has no scores.
     estimated
-        Places that were estimated, not seen; None where the file does not say.
+        Positions that were estimated, not seen; None if the file does not mark them.
     file, how
-        For the sentences: "2 of 9 places in {file} {how}".
+        For the sentences: "2 of 9 positions in {file} {how}".
     confidence
-        Places with a lower score, or with none, count as not seen; 0 leaves all.
+        Positions with a lower score, or with none, count as not seen; 0 keeps all.
     drop_estimated
-        Whether estimated places count as not seen. Where they count as seen, there is a warning.
+        Whether estimated positions count as not seen. If they count as seen, shoal warns.
     """
     seen = np.isfinite(places).all(axis=-1)
     gone = np.zeros_like(seen)
@@ -51,7 +51,7 @@ def without_doubtful(
             gone |= guessed
             notes.append(f"{words}, and were left out")
         else:
-            advice = "drop_estimated=True, --drop-estimated, leaves them out"
+            advice = "drop_estimated=True or --drop-estimated leaves them out"
             notes.append(f"{words}, and count as seen: {advice}")
             warn(notes[-1])
     elif estimated is None and drop_estimated:
@@ -60,19 +60,19 @@ def without_doubtful(
 
 
 def _share(some: Bool[np.ndarray, "*shape"], seen: Bool[np.ndarray, "*shape"]) -> str:
-    """``2 of 9 places (22.2%)``."""
+    """``2 of 9 positions (22.2%)``."""
     part, whole = int(some.sum()), int(seen.sum())
-    return f"{part:,} of {whole:,} places ({part / max(1, whole):.1%})"
+    return f"{part:,} of {whole:,} positions ({part / max(1, whole):.1%})"
 
 
 def no_scores(confidence: float) -> InputError:
-    """The error where places cannot be judged."""
+    """The error if a file has no scores."""
     return InputError(
-        f"confidence={confidence:g} needs a score for each place, and this file has none: leave "
+        f"confidence={confidence:g} needs a score for each position, and this file has none: leave "
         "confidence out"
     )
 
 
 def not_marked(file: Any) -> str:
-    """The warning where estimated places cannot be told from others."""
-    return f"{file} does not say which places were estimated by the tracker: none were left out"
+    """The warning if a file does not mark estimated positions."""
+    return f"{file} does not mark positions that the tracker estimated: none were left out"

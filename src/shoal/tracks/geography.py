@@ -1,4 +1,4 @@
-"""Longitude and latitude as metres on a plane."""
+"""Geography: longitude and latitude projected to metres on a plane."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +13,7 @@ Degrees = Float[np.ndarray, " fixes"]
 
 
 def centre_of(longitude: Degrees, latitude: Degrees) -> tuple[float, float]:
-    """The middle of all places, also across the date line."""
+    """The centre of all positions, also across the date line."""
     seen = np.isfinite(longitude) & np.isfinite(latitude)
     theta, phi = np.deg2rad(longitude[seen]), np.deg2rad(latitude[seen])
     x, y, z = (np.cos(phi) * np.cos(theta)).mean(), (np.cos(phi) * np.sin(theta)).mean(), 0.0
@@ -24,7 +24,7 @@ def centre_of(longitude: Degrees, latitude: Degrees) -> tuple[float, float]:
 def to_metres(
     longitude: Degrees, latitude: Degrees, centre: Sequence[float]
 ) -> tuple[Degrees, Degrees]:
-    """East and north of the centre: the azimuthal equidistant projection of WGS 84 around it."""
+    """Metres east and north of a centre, by the azimuthal equidistant projection of WGS 84."""
     from pyproj import Transformer  # noqa: PLC0415  (only for places on Earth)
 
     lon, lat = centre
@@ -37,7 +37,7 @@ def to_metres(
 
 
 def projection_notes(east: Degrees, north: Degrees, centre: Sequence[float]) -> list[str]:
-    """How places were projected, and how much that stretches them at the edge."""
+    """A sentence on the projection, and on how much it stretches lengths far from the centre."""
     farthest = float(np.nanmax(np.hypot(east, north), initial=0.0))
     angle = farthest / EARTH_RADIUS
     stretch = angle / np.sin(angle) - 1 if 0 < angle < np.pi else 0.0
@@ -47,7 +47,7 @@ def projection_notes(east: Degrees, north: Degrees, centre: Sequence[float]) -> 
     )
     if stretch > 0.01:
         words += (
-            f"; places lie up to {farthest / 1000:.0f} km from it, where lengths across are "
-            f"{stretch:.0%} too long: split the tracks by region"
+            f"; positions lie up to {farthest / 1000:.0f} km from it, where lengths across "
+            f"are {stretch:.0%} too long: split the tracks by region"
         )
     return [words]

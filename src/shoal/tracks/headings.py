@@ -1,4 +1,4 @@
-"""Where animals were heading: the direction of their displacement, kept while they rest."""
+"""Headings: the directions of displacements, kept while an animal rests."""
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -13,27 +13,27 @@ def headings(
     minimum_step: float = 0.0,
     arena: Arena | None = None,
 ) -> Float[np.ndarray, "time individuals"]:
-    """Degrees, counter-clockwise from the x-axis, in [−180, 180); NaN where there is none.
+    """Headings in degrees, counter-clockwise from the x-axis, in [−180, 180); NaN if unknown.
 
-    The heading in a frame is the direction from the animal's place in it to its place ``frames``
-    later, as in eq. vicsek, so the last ``frames`` frames have none.
+    The heading in a frame is the direction from the position in it to the position ``frames``
+    later, as in eq. vicsek, so the last ``frames`` frames have no heading.
 
     Parameters
     ----------
     positions
         NaN where an animal was not seen. Displacements across a gap are not used.
     frames
-        Over how many frames the displacement is taken.
+        The number of frames of a displacement.
     minimum_step
-        A displacement no longer than this gives no heading: a resting animal has none, and keeps
-        the one it had, until it is lost from sight.
+        An animal whose displacement is no longer than this rests: it keeps its last heading until
+        it is lost from sight.
     arena
-        In a periodic box displacements go the shortest way round.
+        In a periodic box, displacements go the shortest way round.
     """
     if frames < 1:
-        raise InputError(f"headings need a displacement over 1 frame or more, got {frames}")
+        raise InputError(f"headings need displacements over 1 frame or more, got {frames}")
     if not minimum_step >= 0:
-        raise InputError(f"a minimum step is 0 or more, got {minimum_step}")
+        raise InputError(f"minimum_step must be 0 or more, got {minimum_step}")
     moved = np.full_like(positions, np.nan)
     if frames < len(positions):
         moved[:-frames] = shortest(positions[frames:] - positions[:-frames], arena)
@@ -54,7 +54,7 @@ def resting_until(
     frames: int = 1,
     minimum_step: float = 0.0,
 ) -> Bool[np.ndarray, " individuals"]:
-    """Which animals rest from the first frame to this one: their headings lie before the first."""
+    """Which animals rest from the first frame to this one, so that their headings are older."""
     span = positions[: frame + frames + 1]
     if frame + frames >= len(span):
         return np.zeros(positions.shape[1], dtype=bool)
@@ -68,7 +68,7 @@ def resting_until(
 def _kept(
     angle: Float[np.ndarray, "time individuals"], resting: np.ndarray
 ) -> Float[np.ndarray, "time individuals"]:
-    """Resting animals keep the heading they had the frame before."""
+    """Headings in which resting animals keep the heading of the frame before."""
     frames = np.arange(len(angle))[:, None]
     since = np.maximum.accumulate(np.where(resting, 0, frames), axis=0)  # the last that was no rest
     return np.take_along_axis(angle, since, axis=0)

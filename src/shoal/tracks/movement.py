@@ -1,4 +1,4 @@
-"""To and from the datasets of the ``movement`` package."""
+"""Datasets of the ``movement`` package, made from tracks and turned into tracks."""
 
 from typing import Any
 

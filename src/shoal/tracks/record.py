@@ -1,4 +1,4 @@
-"""One experiment's tracks: where every animal was in every frame."""
+"""The record of tracks: where every animal of one group was in every frame."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,14 +34,14 @@ __all__ = ["Tracks", "same_tracks", "warn"]
 
 @dataclass(frozen=True, eq=False)
 class Tracks(Result):
-    """Positions of the animals of one group, with names, times, units and provenance.
+    """Positions of the animals of one group, with names, times, units and origin.
 
     Attributes
     ----------
     data
         An xarray Dataset with ``position`` (time, individuals, space), NaN where an animal was not
-        seen, and ``heading`` (time, individuals) in degrees where the tracker gave one. Covariates
-        are coordinates: along ``individuals`` (sex), or without dimension (the group's treatment).
+        seen, and ``heading`` (time, individuals) in degrees if the tracker gives headings.
+        Covariates are coordinates: along ``individuals`` (sex), or of the group (treatment).
         Its attributes are ``fps``, ``time_unit``, ``length_unit``, ``group``, ``source``,
         ``format``, ``arena`` and ``notes``, sentences on what was done to the tracks.
 
@@ -77,7 +77,7 @@ class Tracks(Result):
         time_unit: str | None = None,
         centre: tuple[float, float] | None = None,
     ) -> "Tracks":
-        """From an array (time, individuals, 2), checked.
+        """Make tracks from an array (time, individuals, 2).
 
         Parameters
         ----------
@@ -86,27 +86,27 @@ class Tracks(Result):
         fps
             Frames per second; by default from ``time``, and unknown without it.
         time
-            Of every frame, in seconds; by default the frame number divided by ``fps``, or the
-            frame number itself where that is not known.
+            The time of each frame in seconds; by default the frame number divided by ``fps``, or
+            the frame number if ``fps`` is not known.
         individuals
             Names; by default numbers.
         heading
-            In degrees, counter-clockwise from the x-axis, where the tracker gave one.
+            In degrees, counter-clockwise from the x-axis, if the tracker gives headings.
         covariates
-            By name: one value for the group, or a list or dictionary of one for each animal. The
-            covariate ``role`` marks with "landmark" those that are no members of the group but
-            can be the target of a feature, such as a dog.
+            For each name, one value for the group, or a list or dictionary with one for each
+            animal. The ``role`` "landmark" marks what is not a member of the group but can be the
+            target of a feature, such as a dog.
         arena
-            The walls, where known.
+            The walls, if known.
         time_unit
-            ``"frames"`` where times are frame numbers.
+            ``"frames"`` if times are frame numbers.
         centre
-            Longitude and latitude of (0, 0), where places were projected.
+            Longitude and latitude of (0, 0), if positions were projected.
 
         Notes
         -----
-        Where times jump by more than one and a half usual steps, the frames that are missing are
-        put in with nobody seen in them, so that nothing is counted across.
+        If times jump by more than one and a half usual steps, the missing frames are inserted as
+        gaps, so that no transition crosses them.
         """
         data = dataset(
             positions,
@@ -131,22 +131,22 @@ class Tracks(Result):
 
     @property
     def time(self) -> Float[np.ndarray, " time"]:
-        """Of every frame: seconds, or the frame's number where the rate is not known."""
+        """The time of each frame: seconds, or frame numbers if the rate is not known."""
         return self.data["time"].values
 
     @property
     def individuals(self) -> tuple[str, ...]:
-        """The animals' names."""
+        """The names of the animals."""
         return individuals_of(self.data)
 
     @property
     def members(self) -> tuple[str, ...]:
-        """The names of the group's members: all but the landmarks."""
+        """The names of the members of the group, without landmarks."""
         return members_of(self.data)
 
     @property
     def fps(self) -> float | None:
-        """Frames per second, where known."""
+        """Frames per second, if known."""
         return self.data.attrs.get("fps")
 
     @property
@@ -156,22 +156,22 @@ class Tracks(Result):
 
     @property
     def length_unit(self) -> str:
-        """Of the positions; empty where it is not known."""
+        """The unit of the positions; empty if not known."""
         return str(self.data.attrs["length_unit"])
 
     @property
     def arena(self) -> Arena | None:
-        """The walls or the periodic box, where known."""
+        """The walls or the periodic box, if known."""
         return arena_around(self.data)
 
     @property
     def centre(self) -> tuple[float, float] | None:
-        """Longitude and latitude of (0, 0), where places were projected."""
+        """Longitude and latitude of (0, 0), if positions were projected."""
         found = self.data.attrs.get("centre")
         return None if found is None else (float(found[0]), float(found[1]))
 
     def place_at(self, longitude: float, latitude: float) -> tuple[float, float]:
-        """Where a place on Earth lies in these tracks: in metres, or as they were rescaled."""
+        """The position of a place on Earth: in metres, or in the unit after rescaling."""
         if self.centre is None:
             raise InputError("these tracks were not projected from longitude and latitude")
         east, north = to_metres(np.array([longitude]), np.array([latitude]), self.centre)
@@ -180,25 +180,25 @@ class Tracks(Result):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was done to the tracks on the way, in sentences."""
+        """Sentences on what was done to the tracks."""
         return tuple(self.data.attrs["notes"])
 
     @property
     def missing(self) -> int:
-        """How many fixes are missing: animals × frames without a place."""
+        """The number of missing fixes: animals × frames without a position."""
         return int(np.isnan(self.positions[..., 0]).sum())
 
     @property
     def covariates(self) -> dict[str, Any]:
-        """Of the group: a value; of the animals: a dictionary by name."""
+        """Each covariate: a value of the group, or a dictionary from animals to values."""
         return covariates_of(self.data)
 
     def with_covariates(self, **covariates: Any) -> "Tracks":
-        """With these covariates as well: one value, or a list or dictionary of one per animal."""
+        """Add covariates: one value, or a list or dictionary with one for each animal."""
         return Tracks(self.data.assign_coords(coordinates_of(covariates, self.individuals)))
 
     def with_landmarks(self, *names: str) -> "Tracks":
-        """These are no members of the group, but can be the target of a feature, such as a dog."""
+        """Mark these as landmarks: not members, but possible targets, such as a dog."""
         for name in names:
             place_of(self.data, name)
         landmarks = set(names) | (set(self.individuals) - set(self.members))
@@ -206,14 +206,14 @@ class Tracks(Result):
         return self.with_covariates(role=roles)
 
     def with_arena(self, arena: Arena | None) -> "Tracks":
-        """With these walls or this periodic box around them; None for none."""
+        """Set the walls or the periodic box; None removes them."""
         kept = {name: value for name, value in self.data.attrs.items() if name != "arena"}
         data = self.data.copy(deep=False)
         data.attrs = kept if arena is None else kept | {"arena": repr(arena)}
         return Tracks(data)
 
     def with_fps(self, fps: float) -> "Tracks":
-        """Tracks whose rate was not known, at this many frames a second."""
+        """Set the frame rate of tracks whose rate is not known."""
         rate = checked_rate(fps)
         if self.fps is not None or rate is None:
             raise InputError(f"these tracks have {self.fps} frames a second already")
@@ -222,13 +222,13 @@ class Tracks(Result):
         return Tracks(data)
 
     def place_of(self, name: str) -> Float[np.ndarray, "time 2"]:
-        """Where one animal or landmark was in every frame."""
+        """The positions of one animal or landmark."""
         return self.positions[:, place_of(self.data, name)]
 
     def headings(
         self, frames: int = 1, minimum_step: float = 0.0, *, tracker: bool = False
     ) -> Float[np.ndarray, "time individuals"]:
-        """Headings in degrees: from displacements, or with ``tracker`` as the file gave them."""
+        """Headings in degrees, from displacements or, with ``tracker``, from the file."""
         if not tracker:
             return headings(self.positions, frames, minimum_step, self.arena)
         if "heading" not in self.data:
@@ -240,33 +240,33 @@ class Tracks(Result):
         return Tracks(preparing.thin(self.data, every))
 
     def crop(self, x: Any = None, y: Any = None, time: Any = None) -> "Tracks":
-        """Places and times within limits (low, high); None leaves a side open."""
+        """Keep positions and times within limits (low, high); None leaves a side open."""
         return Tracks(preparing.crop(self.data, x, y, time))
 
     def rescale(
         self, factor: float | None = None, unit: str = "", shift: Any = (0.0, 0.0)
     ) -> "Tracks":
-        """Places times ``factor`` plus ``shift``; without a factor, fitted to the unit square."""
+        """Multiply positions by ``factor``, then add ``shift``; by default fit the unit square."""
         return Tracks(preparing.rescale(self.data, factor, unit, shift))
 
     def smooth(self, window: int, order: int = 2) -> "Tracks":
-        """Savitzky–Golay: a polynomial through every run of ``window`` frames without a gap."""
+        """Smooth by Savitzky–Golay: polynomials over ``window`` frames, not across gaps."""
         return Tracks(preparing.smooth(self.data, window, order))
 
     def drop(self, individuals: Sequence[str] = (), frames: Any = ()) -> "Tracks":
-        """Without these animals, and with nobody seen in these frames."""
+        """Remove these animals, and count all animals as not seen in these frames."""
         return Tracks(preparing.drop(self.data, individuals, frames))
 
     def flip_y(self) -> "Tracks":
-        """Mirrored, y as −y: for pixels of images, whose rows count downwards."""
+        """Replace y by −y: for pixels of images, whose rows count downwards."""
         return Tracks(preparing.flip_y(self.data))
 
     def drop_jumps(self, step: float) -> "Tracks":
-        """Without fixes that are farther than ``step`` from the ones before and after."""
+        """Remove fixes farther than ``step`` from those before and after."""
         return Tracks(preparing.drop_jumps(self.data, step))
 
     def fill_gaps(self, longest: int) -> "Tracks":
-        """Straight lines across gaps of at most ``longest`` frames; the share is noted."""
+        """Fill gaps of at most ``longest`` frames by straight lines; a note gives their share."""
         return Tracks(preparing.fill_gaps(self.data, longest))
 
     def split_time(self, share: float) -> "tuple[Tracks, Tracks]":
@@ -277,10 +277,10 @@ class Tracks(Result):
     def split_individuals(
         self, which: float | Sequence[Any], seed: int = 0
     ) -> "tuple[Tracks, Tracks]":
-        """A share of the members, drawn at random, or those with these names; and the others.
+        """Split into some members, a random share or those with these names, and the others.
 
-        Landmarks are in both parts. The members of one part are no longer seen as neighbours by
-        those of the other: where they should be, count first and split the ``Transitions``.
+        Landmarks are in both parts. Members of one part are not seen as neighbours in the other:
+        if they should be, count first and split the ``Transitions``.
         """
         first, rest = splitting.split_animals([self.data], which, seed)
         return Tracks(first[0]), Tracks(rest[0])
@@ -301,14 +301,14 @@ class Tracks(Result):
     def from_movement(
         cls, dataset: xr.Dataset, keypoint: str | None = None, confidence: float = 0.0
     ) -> "Tracks":
-        """From a poses or bboxes dataset of the ``movement`` package.
+        """Make tracks from a poses or bboxes dataset of the ``movement`` package.
 
         Parameters
         ----------
         keypoint
-            Of a pose; by default the centroid of those that are seen.
+            The point of a pose that is the position; by default the centroid of those seen.
         confidence
-            Points of a pose with less than this count as not seen.
+            Points of a pose with a lower confidence count as not seen.
         """
         return cls(movement.from_movement(dataset, keypoint, confidence))
 
@@ -317,11 +317,11 @@ class Tracks(Result):
         return movement.to_movement(self.data)
 
     def noted(self, *sentences: str) -> "Tracks":
-        """With these sentences added to the notes."""
+        """Add sentences to the notes."""
         return Tracks(noted(self.data, *sentences))
 
     def __iter__(self) -> Iterator["Tracks"]:
-        """One experiment is a collection of one."""
+        """Yield the tracks themselves, as a collection of one group."""
         yield self
 
     def __str__(self) -> str:
@@ -374,7 +374,7 @@ class Tracks(Result):
 
 
 def same_tracks(one: Tracks, other: Tracks) -> bool:
-    """Whether two records hold the same, notes and source apart."""
+    """Whether two records are equal apart from their notes, source and format."""
     aside = ("notes", "source", "format")
     first, second = (
         part.data.assign_attrs({name: "" for name in aside if name in part.data.attrs})

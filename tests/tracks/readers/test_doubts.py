@@ -74,7 +74,7 @@ def test_estimated_places_are_told_with_their_share_and_left_out_on_request(name
     scores[7, 2] = 0.2
     path = scored(name, tmp_path, scores)
     place = path / "trajectories.csv" if path.is_dir() else path
-    words = rf"3 of 90 places \(3\.3%\) in {place} were .* by id[tT]racker"
+    words = rf"3 of 90 positions \(3\.3%\) in {place} were .* by id[tT]racker"
     with pytest.warns(UserWarning, match=rf"{words}.* and count as seen: drop_estimated=True"):
         tracks = shoal.read_tracks(path)
     assert tracks.missing == 0
@@ -101,7 +101,7 @@ def test_places_that_trex_interpolated_are_left_out_and_told(tmp_path):
     tracks = shoal.read_tracks(folder)
     assert tracks.missing == 4
     (note,) = (note for note in tracks.notes if "interpolated" in note)
-    assert f"4 of 20 places (20.0%) in {folder / 'film_fish0.npz'} were interpolated by" in note
+    assert f"4 of 20 positions (20.0%) in {folder / 'film_fish0.npz'} were interpolated by" in note
 
 
 @pytest.mark.parametrize("known", FORMATS, ids=lambda known: known.name)
@@ -112,7 +112,7 @@ def test_where_estimated_places_are_not_marked_a_request_to_drop_them_is_answere
         warnings.simplefilter("always")
         shoal.read_tracks(path, drop_estimated=True)
     sentences = [str(one.message) for one in caught]
-    assert any("does not say which places were estimated" in s for s in sentences) != told
+    assert any("does not mark positions that the tracker estimated" in s for s in sentences) != told
 
 
 def test_hand_labels_and_boxes_without_scores_cannot_be_judged_and_boxes_with_them_can(tmp_path):
@@ -153,11 +153,11 @@ def test_a_stray_text_in_a_folder_of_tracks_is_passed_over_and_told(choices, tmp
     path = made("csv", tmp_path, places()).parent
     stray = path / "remarks.txt"
     stray.write_text("dear diary\nit rained\n")
-    with pytest.warns(UserWarning, match=rf"{stray} holds no tracks .* was passed over"):
+    with pytest.warns(UserWarning, match=rf"{stray} has no tracks .* was skipped"):
         tracks = shoal.read_tracks(path, **choices)
     assert tracks.positions.shape == (FRAMES, ANIMALS, 2)
     if "format" not in choices:
-        with pytest.warns(UserWarning, match="was passed over"):
+        with pytest.warns(UserWarning, match="was skipped"):
             assert shoal.open_tracks(path, **choices).groups == ("fish",)
     stray.rename(path / "remarks.csv")  # it may be a table of tracks that lost its header
     with pytest.raises(shoal.InputError, match=r"remarks\.csv"):

@@ -155,7 +155,7 @@ def test_gps_fixes_are_projected_aligned_and_their_outliers_dropped(tmp_path):
     assert step == pytest.approx(0.002 * 111_319.5 * np.cos(np.deg2rad(60)), rel=0.01)
     notes = " | ".join(tracks.notes)
     assert "1 fixes marked visible=false were dropped" in notes
-    assert "1 rows without a place were dropped" in notes
+    assert "1 rows without a position were dropped" in notes
     assert "tick every 600 s" in notes
     assert "at most 40.4 s" in notes
     coarse = shoal.read_tracks(gps(tmp_path), clock=1200.0)
@@ -238,7 +238,7 @@ def test_the_guppy_experiment_is_read_from_one_table_or_from_many(tmp_path):
     assert "1 female and 1 male groups; the paper has 12 and 14" in few.notes[-1] or any(
         "the paper has 12 and 14" in note for note in few.notes
     )
-    with pytest.raises(shoal.InputError, match="its sex is not told"):
+    with pytest.raises(shoal.InputError, match="its sex is unknown"):
         shoal.paper.read_guppies(guppies(tmp_path, ["unknown"]))
 
 
@@ -324,7 +324,7 @@ def test_other_slips_get_a_sentence(tmp_path):
         shoal.read_tracks(str(tmp_path / "*.xyz"))
     with pytest.raises(shoal.InputError, match="there is no format 'trax'; there are idtracker"):
         shoal.read_tracks(tmp_path / "csv" / "fish.csv", format="trax")
-    with pytest.raises(shoal.InputError, match="is not in format ctrax: no Matlab 5 file"):
+    with pytest.raises(shoal.InputError, match="is not in format ctrax: not a Matlab 5 file"):
         shoal.read_tracks(tmp_path / "csv" / "fish.csv", format="ctrax")
     (tmp_path / "empty.csv").touch()
     with pytest.raises(shoal.InputError, match=r"empty\.csv is empty"):

@@ -1,4 +1,4 @@
-"""Files to tracks: one module for each family of formats, and the function that picks one."""
+"""Read files of tracks: one module for each family of formats, and functions that choose one."""
 
 from shoal.tracks.readers.formats import FORMATS, Format
 from shoal.tracks.readers.guppies import read_guppies

@@ -20,9 +20,9 @@ ARENA = re.compile(r"X_Arena(\d+)_Ind(\d+)")
 
 
 def declines(source: Source) -> str | None:
-    """Why this is no table of AnimalTA."""
+    """Why the file is not a table of AnimalTA; None if it is."""
     if source.kind != "text":
-        return "no text"
+        return "not a text file"
     if source.header[:2] != ["Frame", "Time"]:
         return "its header does not begin with Frame;Time"
     known = source.header[2:6] == ["Arena", "Ind", "X", "Y"] or ARENA.match(source.header[-2])
@@ -30,7 +30,7 @@ def declines(source: Source) -> str | None:
 
 
 def read(source: Source, options: ReadOptions) -> Fixes | list[Tracks]:
-    """Every arena is a group; frames are counted, not timed."""
+    """Tracks in which every arena is a group."""
     if "Arena" in source.header:
         layout = layout_of(source.header, {"group": "Arena", "individual": "Ind"})
         columns = {role: name for role, name in layout.columns.items() if role != "time"}

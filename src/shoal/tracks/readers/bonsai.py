@@ -9,13 +9,13 @@ from shoal.tracks.record import Tracks
 
 
 def declines(source: Source) -> str | None:
-    """Why this is no table of Bonsai."""
+    """Why the file is not a table of Bonsai; None if it is."""
     bonsai = any(name.endswith("Centroid.X") for name in source.header)
     return None if bonsai else "no column that ends with Centroid.X"
 
 
 def read(source: Source, options: ReadOptions) -> list[Tracks]:
-    """Centroids of one or several regions, one row a frame."""
+    """Centroids of one or several regions, with one row for each frame."""
     names = unique_names(source.header)
     regions = [name[: -len("Centroid.X")] for name in names if name.endswith("Centroid.X")]
     columns = [f"{region}Centroid.{axis}" for region in regions for axis in "XY"]
@@ -31,7 +31,7 @@ def read(source: Source, options: ReadOptions) -> list[Tracks]:
 
 
 def _stamps(source: Source, names: list[str]) -> np.ndarray | None:
-    """Seconds by the time stamps of a table, where it has any that increase."""
+    """Seconds from the time stamps of a table; None if there are none or they do not increase."""
     import pandas as pd  # noqa: PLC0415
 
     stamps = [name for name in names if name.endswith("Timestamp")]

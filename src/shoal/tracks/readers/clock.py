@@ -1,4 +1,4 @@
-"""Frames out of times: every fix gets the frame it belongs to, on one clock for all animals."""
+"""The clock of tracks: from times of fixes to frames that all animals share."""
 
 from dataclasses import dataclass, replace
 
@@ -13,12 +13,12 @@ MOST_FRAMES = 50_000_000
 
 @dataclass(frozen=True)
 class Clock:
-    """The frame of every fix, the time of every frame, and what was noticed.
+    """The frame of each fix, the time of each frame, and notes.
 
     Attributes
     ----------
     tick
-        Seconds between frames, where fixes were put on the nearest tick of a common clock.
+        Seconds between frames, if fixes were moved to the nearest tick of a common clock.
     """
 
     frame: Int[np.ndarray, " fixes"]
@@ -31,7 +31,7 @@ class Clock:
 def clock_of_frames(
     frame: Int[np.ndarray, " fixes"], time: Float[np.ndarray, " fixes"] | None, fps: float | None
 ) -> Clock:
-    """Frames as numbered; where they come in steps of several, these are the frames."""
+    """A clock from frame numbers; frames numbered in steps, as 0, 5, 10, follow each other."""
     numbers = np.unique(frame)
     step = int(np.gcd.reduce(np.diff(numbers))) if len(numbers) > 1 else 1
     count = int(numbers[-1] - numbers[0]) // step + 1
@@ -63,14 +63,14 @@ def clock_of_times(
     animal: Int[np.ndarray, " fixes"],
     spacing: float | None,
 ) -> Clock:
-    """One clock for all: as the fixes come, or, where animals differ, the nearest tick.
+    """One clock for all animals: the times of the fixes or, if animals differ, regular ticks.
 
     Parameters
     ----------
     time
-        Of every fix, in seconds.
+        The time of each fix, in seconds.
     animal
-        A number for every animal.
+        The number of the animal of each fix.
     spacing
         Seconds between ticks; by default the usual interval between an animal's fixes.
     """
@@ -91,12 +91,14 @@ def one_per_tick(
     animal: Int[np.ndarray, " fixes"],
     unseen: Bool[np.ndarray, " fixes"],
 ) -> tuple[Int[np.ndarray, " kept"], Clock]:
-    """Which fixes stay, and their clock: of several of an animal at one tick, the nearest.
+    """The fixes to keep, one for each animal and tick, and their clock.
+
+    Of several fixes of an animal at one tick the nearest is kept.
 
     Parameters
     ----------
     unseen
-        Fixes without a place, which never displace one with a place.
+        Fixes without a position, which are kept only if no other is there.
     """
     off = np.abs(time - clock.time[clock.frame])
     order = np.lexsort((off, unseen, animal, clock.frame))
@@ -108,16 +110,16 @@ def one_per_tick(
         notes.append(_distance_note(off[placed if placed.size else kept], clock.tick))
     if len(kept) < len(time):
         notes.append(
-            f"{len(time) - len(kept)} fixes left out: another of the same animal is as near its "
-            "tick or nearer"
+            f"{len(time) - len(kept)} fixes left out: another of the same animal is as near to the "
+            "tick, or nearer"
         )
     return kept, replace(clock, frame=clock.frame[kept], notes=tuple(notes))
 
 
 def _distance_note(off: Float[np.ndarray, " kept"], tick: float) -> str:
-    """How far the fixes that stay lie from their ticks; warned of where it is far."""
+    """How far fixes lie from their ticks; a warning if that is far."""
     note = (
-        f"times put on a common clock with a tick every {tick:g} s; fixes lie "
+        f"times moved to a common clock with a tick every {tick:g} s; fixes lie "
         f"{np.median(off):.3g} s (median), at most {off.max():.3g} s, from their tick"
     )
     if np.median(off) > 0.1 * tick:
@@ -126,7 +128,7 @@ def _distance_note(off: Float[np.ndarray, " kept"], tick: float) -> str:
 
 
 def usual_interval(time: Float[np.ndarray, " fixes"], animal: Int[np.ndarray, " fixes"]) -> float:
-    """The median over animals of the median time between an animal's fixes."""
+    """The median time between the fixes of an animal; of these, the median over animals."""
     order = np.lexsort((time, animal))
     steps, same = np.diff(time[order]), np.diff(animal[order]) == 0
     owner = animal[order][1:]
@@ -139,17 +141,17 @@ INTERVALS = np.array(
     [*(1, 2, 5, 10, 15, 20, 30), *(60, 90, 120, 180, 300, 600, 900, 1200, 1800)]
     + [3600 * hours for hours in (1, 1.5, 2, 3, 4, 6, 8, 12, 24)]
 )
-"""Seconds between the fixes of loggers as people set them."""
+"""Usual settings of loggers: seconds between fixes."""
 
 
 def round_interval(seconds: float) -> float:
-    """The interval a logger was set to, where one lies within a fiftieth."""
+    """The usual setting of a logger within 2 % of an interval, or the interval itself."""
     near = float(INTERVALS[np.argmin(np.abs(np.log(INTERVALS / max(seconds, 1e-9))))])
     return near if seconds >= 0.95 and abs(near / seconds - 1) < 0.02 else seconds
 
 
 def round_rate(rate: float) -> float:
-    """Rates of cameras and loggers without the noise of rounded times."""
+    """A frame rate without the errors of rounded times."""
     for digits in (0, 1, 2, 3):
         near = round(rate, digits)
         if near > 0 and abs(near - rate) < 1e-3 * rate:
@@ -158,9 +160,9 @@ def round_rate(rate: float) -> float:
 
 
 def at_rate(tracks: Tracks, fps: float) -> Tracks:
-    """With the clock of a camera that takes so many frames a second.
+    """Tracks with another frame rate.
 
-    Where times are frame numbers that come in steps of several, there are fewer frames a second.
+    If frames are numbered in steps of n, the rate of the tracks is ``fps`` divided by n.
     """
     numbered = tracks.data.attrs["time_unit"] == "frames"
     frames = tracks.time if numbered else np.arange(len(tracks.time), dtype=float)
@@ -172,7 +174,7 @@ def at_rate(tracks: Tracks, fps: float) -> Tracks:
 def _even_spacing(
     moments: Float[np.ndarray, " moments"], numbers: Int[np.ndarray, " moments"]
 ) -> float:
-    """Seconds between frames: over the whole span, unless breaks make that differ."""
+    """Seconds between frames: the mean or, if breaks change it much, the median."""
     usual = float(np.median(np.diff(moments) / np.diff(numbers)))
     overall = float((moments[-1] - moments[0]) / (numbers[-1] - numbers[0]))
     return overall if abs(overall / usual - 1) < 0.1 else usual
@@ -181,6 +183,7 @@ def _even_spacing(
 def _as_they_come(
     time: Float[np.ndarray, " fixes"], moments: Float[np.ndarray, " moments"], step: float
 ) -> Clock:
+    """A clock with the times of the fixes; long steps become gaps."""
     jumps = np.maximum(1, np.round(np.diff(moments) / step)).astype(int)
     numbers = np.concatenate([[0], np.cumsum(jumps)])
     _check_count(int(numbers[-1]) + 1, len(time))
@@ -189,7 +192,7 @@ def _as_they_come(
     if np.any(uneven):
         notes.append(
             f"{int(uneven.sum())} of {len(uneven)} steps between frames differ by over 10 % from "
-            f"{step:.4g} s; frames are counted as if evenly spaced"
+            f"{step:.4g} s; frames are treated as evenly spaced"
         )
     if np.any(jumps > 1):
         notes.append(f"{int((jumps - 1).sum())} frames are missing altogether and count as gaps")
@@ -199,6 +202,7 @@ def _as_they_come(
 
 
 def _nearest_tick(time: Float[np.ndarray, " fixes"], step: float) -> Clock:
+    """A clock with regular ticks, placed where most fixes are."""
     turn = 2j * np.pi / step  # ticks where most fixes are: the mean of times on the clock's circle
     phase = float(np.angle(np.exp(turn * (time - time.min())).mean())) * step / (2 * np.pi)
     start = time.min() + phase
@@ -211,7 +215,8 @@ def _nearest_tick(time: Float[np.ndarray, " fixes"], step: float) -> Clock:
 
 
 def _check_count(count: int, fixes: int) -> None:
+    """Raise an error if a few fixes would make very many frames."""
     if count > MOST_FRAMES or (count > 1_000_000 and count > 1000 * fixes):
         raise InputError(
-            f"{fixes} fixes spread over {count} frames: give a coarser clock, or check the times"
+            f"{fixes} fixes are spread over {count} frames: use a longer clock or check the times"
         )

@@ -10,7 +10,7 @@ from jaxtyping import Float, Int
 from shoal.errors import InputError
 from shoal.tracks.arena import Arena, arena_of
 
-PER_ROW = ("group", "animal", "x", "y", "frame", "time", "heading", "fps", "arena", "row")
+PER_ROW = ("group", "animal", "x", "y", "frame", "time", "heading", "fps", "arena", "row", "origin")
 Numbers = Float[np.ndarray, " fixes"]
 Codes = Int[np.ndarray, " fixes"]
 VARIES = object()
@@ -35,6 +35,8 @@ class Fixes:
         The frame rate and the walls, as each row gives them.
     row, file, first_row
         How messages name a row: its number, counted from ``first_row``, and its file.
+    origin, files
+        For fixes of several files, the file of each row.
     """
 
     group: Codes
@@ -58,6 +60,8 @@ class Fixes:
     notes: tuple[str, ...] = ()
     file: str = ""
     first_row: int = 2
+    origin: Codes | None = None
+    files: tuple[str, ...] = ()
 
     def take(self, rows: Any) -> "Fixes":
         """Some of the rows."""
@@ -74,7 +78,8 @@ class Fixes:
 
     def place(self, index: int) -> str:
         """The file and the number of a row, for messages."""
-        return f"{self.file}, {self.row_words(index)}"
+        file = self.file if self.origin is None else self.files[int(self.origin[index])]
+        return f"{file}, {self.row_words(index)}"
 
 
 def by_group(fixes: Fixes) -> Iterator[tuple[int, Fixes]]:
@@ -91,14 +96,10 @@ def by_group(fixes: Fixes) -> Iterator[tuple[int, Fixes]]:
 
 def joined(parts: Sequence[Fixes], group: str) -> Fixes:
     """Fixes of several files with one animal each, as one group."""
-    first = parts[0]
     for name in ("length_unit", "geographic", "timestamps"):
         values = {getattr(part, name) for part in parts}
         if len(values) > 1:
             raise InputError(f"{group}: the files have mixed units: {sorted(map(str, values))}")
-    with_frame = all(part.frame is not None for part in parts)
-    with_time = all(part.time is not None for part in parts)
-    with_heading = all(part.heading is not None for part in parts)
     rates = {float(part.fps[0]) for part in parts if part.fps is not None}
     if len(rates) > 1:
         raise InputError(
@@ -107,76 +108,31 @@ def joined(parts: Sequence[Fixes], group: str) -> Fixes:
     names = [part.animals[0] for part in parts]
     if len(set(names)) < len(names):
         raise InputError(f"{group}: two files have the same animal, {names}")
-    sizes = [len(part.x) for part in parts]
-
-    def together(name: str) -> Any:
-        return np.concatenate([getattr(part, name) for part in parts])
-
-    return replace(
-        first,
-        group=np.zeros(sum(sizes), dtype=int),
-        groups=(group,),
-        animal=np.repeat(np.arange(len(parts)), sizes),
-        animals=tuple(names),
-        x=together("x"),
-        y=together("y"),
-        frame=together("frame") if with_frame else None,
-        time=together("time") if with_time else None,
-        heading=together("heading") if with_heading else None,
-        fps=together("fps") if all(part.fps is not None for part in parts) else None,
-        arena=together("arena") if all(part.arena is not None for part in parts) else None,
-        row=None,
-        covariates=stacked_covariates(parts),
-        notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
-        file=group,
-        first_row=1,
-    )
+    return replace(stacked([replace(part, groups=(group,)) for part in parts]), file=group)
 
 
 def stacked(parts: Sequence[Fixes]) -> Fixes:
     """Fixes of several files, whose groups and animals may be the same."""
     full = [part for part in parts if len(part.x)] or list(parts[:1])
-    groups = tuple(dict.fromkeys(name for part in full for name in part.groups))
-    animals = tuple(dict.fromkeys(name for part in full for name in part.animals))
-
-    def numbered(name: str, names: tuple[str, ...]) -> Int[np.ndarray, " fixes"]:
+    arrays: dict[str, Any] = {}
+    for name in PER_ROW:
+        columns = [getattr(part, name) for part in full]
+        missing = any(column is None for column in columns)
+        arrays[name] = None if missing else np.concatenate(columns)
+    for name in ("group", "animal"):
+        names = tuple(dict.fromkeys(each for part in full for each in getattr(part, f"{name}s")))
         places = {label: number for number, label in enumerate(names)}
-        return np.concatenate(
-            [
-                np.array([places[label] for label in getattr(part, f"{name}s")])[
-                    getattr(part, name)
-                ]
-                for part in full
-            ]
-        )
-
-    arrays: dict[str, Any] = {
-        name: np.concatenate([getattr(part, name) for part in full])
-        for name in ("x", "y", "frame", "time", "heading", "fps", "arena", "row")
-        if all(getattr(part, name) is not None for part in full)
-    }
+        codes = [np.array([places[each] for each in getattr(p, f"{name}s")]) for p in full]
+        parted = [code[getattr(part, name)] for code, part in zip(codes, full, strict=True)]
+        arrays |= {name: np.concatenate(parted), f"{name}s": names}
+    covariates = {}
+    for key in dict.fromkeys(key for part in full for key in part.covariates):
+        given = [part.covariates.get(key, np.full(len(part.x), "", object)) for part in full]
+        covariates[key] = np.concatenate(given)
+    arrays["origin"] = np.repeat(np.arange(len(full)), [len(part.x) for part in full])
     notes = tuple(dict.fromkeys(note for part in full for note in part.notes))
-    return replace(
-        full[0],
-        group=numbered("group", groups),
-        groups=groups,
-        animal=numbered("animal", animals),
-        animals=animals,
-        covariates=stacked_covariates(full),
-        notes=notes,
-        **arrays,
-    )
-
-
-def stacked_covariates(parts: Sequence[Fixes]) -> dict[str, np.ndarray]:
-    """The covariates of all parts, empty where a part has none."""
-    keys = dict.fromkeys(key for part in parts for key in part.covariates)
-    return {
-        key: np.concatenate(
-            [part.covariates.get(key, np.full(len(part.x), "", dtype=object)) for part in parts]
-        )
-        for key in keys
-    }
+    files = tuple(part.file for part in full)
+    return replace(full[0], covariates=covariates, notes=notes, files=files, **arrays)
 
 
 def without_seams(fixes: Fixes) -> Fixes:

@@ -18,14 +18,19 @@ SEXES = {"f": "female", "female": "female", "females": "female",
 
 
 def read_guppies(folder: str | Path) -> Collection:
-    """All experiments, with the sex of each group; notes say where they differ from the paper's.
+    """Read all experiments and the sex of each group; notes tell any difference from the paper.
 
     Parameters
     ----------
     folder
         One long table with columns individual, frame, x, y, experiment and sex; or a folder with a
-        table for each experiment, the sex as a column or as a word in the file's or folder's name.
-        docs/data/guppies.md says where the data are and how to arrange them.
+        table for each experiment, with the sex as a column or as a word in the name of the file or
+        folder. docs/data/guppies.md says where to find the data and how to arrange them.
+
+    Returns
+    -------
+    Collection
+        One group for each experiment.
     """
     found = read_tracks(folder)
     groups = [_settled(part) for part in found]
@@ -44,7 +49,7 @@ def read_guppies(folder: str | Path) -> Collection:
 
 
 def _settled(tracks: Tracks) -> Tracks:
-    """With one sex for the group and 10 frames a second where the file does not say."""
+    """Tracks with one sex for the group, and 10 frames per second if the file gives no rate."""
     sex = _sex(tracks)
     data = tracks.data.drop_vars("sex") if "sex" in tracks.data.coords else tracks.data
     if tracks.fps is None:
@@ -53,6 +58,7 @@ def _settled(tracks: Tracks) -> Tracks:
 
 
 def _sex(tracks: Tracks) -> str:
+    """The sex of a group, from its covariate or from the name of its file."""
     given: Any = tracks.covariates.get("sex")
     values = set(given.values()) if isinstance(given, dict) else {given} if given else set()
     if not values:
@@ -61,7 +67,7 @@ def _sex(tracks: Tracks) -> str:
     named = {SEXES.get(str(value).strip().lower(), "") for value in values}
     if len(named) != 1 or "" in named:
         raise InputError(
-            f"group {tracks.group!r}: its sex is not told; add a column 'sex' with female or male, "
-            f"or the word to the file's name (found {sorted(map(str, values)) or 'nothing'})"
+            f"group {tracks.group!r}: its sex is unknown; add a column 'sex' with female or male, "
+            f"or the word to the name of the file (found {sorted(map(str, values)) or 'nothing'})"
         )
     return named.pop()

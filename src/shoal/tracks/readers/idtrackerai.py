@@ -17,12 +17,12 @@ from shoal.tracks.record import Tracks
 
 
 def declines_npy(source: Source) -> str | None:
-    """Why this is no .npy file of trajectories."""
-    return None if source.kind == "npy" else "no .npy file"
+    """Why the file is not a .npy file of trajectories; None if it is."""
+    return None if source.kind == "npy" else "not a .npy file"
 
 
 def read_npy(source: Source, options: ReadOptions) -> list[Tracks]:
-    """A dictionary with trajectories, or a bare array of them; no pickle is executed."""
+    """A dictionary with trajectories, or an array of them; no pickle is executed."""
     content = load_npy(source.path)
     if isinstance(content, np.ndarray):
         return [tracks_of(source, options, content, unit="px")]
@@ -35,9 +35,9 @@ def read_npy(source: Source, options: ReadOptions) -> list[Tracks]:
 
 
 def declines_h5(source: Source) -> str | None:
-    """Why this is no HDF5 file of idtracker.ai."""
+    """Why the file is not an HDF5 file of idtracker.ai; None if it is."""
     if source.kind != "hdf5":
-        return "no HDF5 file"
+        return "not an HDF5 file"
     return None if "trajectories" in source.keys else "no dataset 'trajectories'"
 
 
@@ -55,9 +55,9 @@ def read_h5(source: Source, options: ReadOptions) -> list[Tracks]:
 
 
 def declines_csv(source: Source) -> str | None:
-    """Why this is no trajectories.csv of idtracker.ai."""
+    """Why the file is not a trajectories.csv of idtracker.ai; None if it is."""
     if source.kind != "text":
-        return "no text"
+        return "not a text file"
     names = [name.strip() for name in source.header]
     if re.fullmatch(r"(seconds,)?x1,y1(,x\d+,y\d+)*", ",".join(names)):
         return None
@@ -67,13 +67,13 @@ def declines_csv(source: Source) -> str | None:
 
 
 def read_csv(source: Source, options: ReadOptions) -> list[Tracks]:
-    """Columns x1, y1, x2, y2 …, with attributes.json beside where it is there."""
+    """Columns x1, y1, x2, y2 …, with the attributes.json beside them if there is one."""
     names = unique_names(source.header)
     rows = csv_table(source, names)
     places = [name for name in names if name.strip() != "seconds"]
     values = np.stack([column(rows, name) for name in places], axis=1)
     if values.shape[1] % 2:
-        raise InputError(f"{source.path}: {values.shape[1]} columns of places, x without y")
+        raise InputError(f"{source.path}: {values.shape[1]} columns of positions, so an x has no y")
     places, notes = _identified(
         source, options, values.reshape(len(values), -1, 2), _scores_beside(source)
     )
@@ -90,15 +90,15 @@ def read_csv(source: Source, options: ReadOptions) -> list[Tracks]:
 
 
 def declines_legacy_text(source: Source) -> str | None:
-    """Why this is no trajectories.txt of idTracker."""
+    """Why the file is not a trajectories.txt of idTracker; None if it is."""
     if source.kind != "text":
-        return "no text"
+        return "not a text file"
     legacy = source.header[:3] == ["X1", "Y1", "ProbId1"]
     return None if legacy else "its header does not begin with X1, Y1, ProbId1"
 
 
 def read_legacy_text(source: Source, options: ReadOptions) -> list[Tracks]:
-    """Columns X1, Y1, ProbId1, X2 …; negative ProbId marks places estimated while hidden."""
+    """Columns X1, Y1, ProbId1, X2 …; a negative ProbId marks an estimated position."""
     names = unique_names(source.header)
     wanted = [name for name in names if re.fullmatch(r"(X|Y|ProbId)\d+", name)]
     if names[-1].startswith("#") and not _ends_with_tab(source):
@@ -111,9 +111,9 @@ def read_legacy_text(source: Source, options: ReadOptions) -> list[Tracks]:
 
 
 def declines_legacy_mat(source: Source) -> str | None:
-    """Why this is no trajectories.mat of idTracker."""
+    """Why the file is not a trajectories.mat of idTracker; None if it is."""
     if source.kind != "mat":
-        return "no Matlab 5 file"
+        return "not a Matlab 5 file"
     return None if "trajectories" in source.keys else "no variable 'trajectories'"
 
 
@@ -128,7 +128,7 @@ class _Untabbed(Source):
 
     @property
     def header(self) -> list[str]:
-        """Without the empty last name."""
+        """The header without its empty last name."""
         return [name for name in super().header if name]
 
 
@@ -137,7 +137,7 @@ def _ends_with_tab(source: Source) -> bool:
 
 
 def _legacy(source: Source, options: ReadOptions, places: Any, probability: Any) -> Tracks:
-    """Negative probabilities mark places estimated while hidden."""
+    """Tracks of idTracker; negative probabilities mark estimated positions."""
     scores = _fitting(probability, places)
     array, notes = without_doubtful(
         places_of(source, places),
@@ -154,7 +154,7 @@ def _legacy(source: Source, options: ReadOptions, places: Any, probability: Any)
 def _identified(
     source: Source, options: ReadOptions, places: Any, probability: Any
 ) -> tuple[Any, list[str]]:
-    """Places without those that are not wanted; without a probability none was identified."""
+    """Positions without doubtful ones; without a probability, the animal was not identified."""
     scores = _fitting(probability, places)
     if scores is not None and np.isnan(scores).all():
         scores = None  # tracked without identities
@@ -170,7 +170,7 @@ def _identified(
 
 
 def _fitting(probability: Any, places: Any) -> np.ndarray | None:
-    """Probabilities as numbers, one for each place; None where there are none such."""
+    """Probabilities as numbers, one for each position; None if they do not fit."""
     shape = np.shape(places)[:2]
     try:
         scores = np.asarray(probability, dtype=float)
@@ -180,7 +180,7 @@ def _fitting(probability: Any, places: Any) -> np.ndarray | None:
 
 
 def _scores_beside(source: Source) -> np.ndarray | None:
-    """What id_probabilities.csv beside the trajectories says."""
+    """The probabilities in id_probabilities.csv beside the trajectories; None without the file."""
     path = source.path.with_name("id_probabilities.csv")
     if not path.exists():
         return None
@@ -205,7 +205,7 @@ def _from_attributes(
     notes = []
     unit = facts.get("length_unit")
     if unit is not None and str(unit) not in ("-1", "None", "nan", ""):
-        notes.append(f"the file gives length_unit = {unit}; places are left in pixels")
+        notes.append(f"the file gives length_unit = {unit}; positions are left in pixels")
     length = facts.get("body_length")
     if isinstance(length, int | float | np.number):
         notes.append(f"body length {float(length):.4g} px")

@@ -16,15 +16,15 @@ FLAT = {"x_pos", "y_pos", "identity", "ntargets"}
 
 
 def declines_ctrax(source: Source) -> str | None:
-    """Why this is no Matlab file of Ctrax."""
+    """Why the file is not a Matlab file of Ctrax; None if it is."""
     if source.kind != "mat":
-        return "no Matlab 5 file"
+        return "not a Matlab 5 file"
     known = source.keys >= FLAT or "trx" in source.keys
     return None if known else "no variables x_pos, y_pos, identity, ntargets, and no trx"
 
 
 def read_ctrax(source: Source, options: ReadOptions) -> list[Tracks]:
-    """Detections of all frames in one column, or ``trx`` as fixerrors leaves it."""
+    """Detections of all frames in one column, or ``trx`` as fixerrors writes it."""
     content = source.mat()
     if "trx" in content:
         return [_fixed_errors(source, options, content["trx"])]
@@ -65,7 +65,7 @@ def read_ctrax(source: Source, options: ReadOptions) -> list[Tracks]:
 
 
 def _fixed_errors(source: Source, options: ReadOptions, trx: Any) -> Tracks:
-    """Animals with frames of their own, numbered from one."""
+    """Tracks from ``trx``, in which each animal has its own first frame, numbered from 1."""
     animals = [part for part in np.ravel(trx) if hasattr(part, "x") and hasattr(part, "firstframe")]
     if not animals:
         raise InputError(f"{source.path}: trx has no animals with x, y and firstframe")
@@ -86,15 +86,15 @@ def _fixed_errors(source: Source, options: ReadOptions, trx: Any) -> Tracks:
 
 
 def declines_drives(source: Source) -> str | None:
-    """Why these are no sheep drives."""
+    """Why the file has no sheep drives; None if it has."""
     if source.kind != "mat":
-        return "no Matlab 5 file"
+        return "not a Matlab 5 file"
     wanted = {"pos_ev_1", "events", "dt"}
     return None if wanted <= source.keys else "no variables pos_ev_1, events, dt"
 
 
 def read_drives(source: Source, options: ReadOptions) -> list[Tracks]:
-    """Every drive of every trial: the sheep, and dog and shepherd as landmarks."""
+    """Every drive of every trial, with the dog and the shepherd as landmarks."""
     content = source.mat()
     rate = round_rate(1 / float(np.ravel(content["dt"])[0]))
     found = []
@@ -132,9 +132,9 @@ def read_drives(source: Source, options: ReadOptions) -> list[Tracks]:
 
 
 def declines_flight(source: Source) -> str | None:
-    """Why this is no array of places and velocities."""
+    """Why the file is not an array of positions and velocities; None if it is."""
     if source.kind != "mat":
-        return "no Matlab 5 file"
+        return "not a Matlab 5 file"
     if len(source.keys) != 1:
         return f"{len(source.keys)} variables, expected one"
     array = source.mat()[next(iter(source.keys))]
@@ -144,16 +144,16 @@ def declines_flight(source: Source) -> str | None:
 
 
 def read_flight(source: Source, options: ReadOptions) -> list[Tracks]:
-    """Rows x, y, vx, vy: the frame rate is the one at which velocities are displacements."""
+    """Rows x, y, vx, vy; the frame rate follows from displacements and velocities."""
     array = source.mat()[next(iter(source.keys))].astype(float)
     rate = round_rate(1 / _spacing(array))
-    note = f"{rate:g} frames per second inferred: velocities are displacements at that rate"
+    note = f"{rate:g} frames per second, inferred from displacements and velocities"
     places = np.moveaxis(array[:, :2], -1, 0)
     return [tracks_of(source, options, places, fps=rate, unit="m", notes=[note])]
 
 
 def _spacing(array: np.ndarray) -> float:
-    """Seconds between frames, 0 where velocities do not follow from places."""
+    """Seconds between frames; 0 if the velocities do not fit the positions."""
     moved = np.diff(array[:, :2].astype(float), axis=-1)
     speed = array[:, 2:4, :-1].astype(float)
     usable = np.isfinite(moved) & np.isfinite(speed)

@@ -1,4 +1,4 @@
-"""Movebank: GPS fixes of many animals, each with a clock of its own."""
+"""Movebank: GPS fixes of many animals, each with its own times."""
 
 from dataclasses import replace
 
@@ -11,16 +11,16 @@ WANTED = {"timestamp", "location_long", "location_lat"}
 
 
 def declines(source: Source) -> str | None:
-    """Why this is no table of Movebank."""
+    """Why the file is not a table of Movebank; None if it is."""
     names = {split_unit(name)[0] for name in source.header}
     return None if names >= WANTED else "no columns timestamp, location-long, location-lat"
 
 
 def read(source: Source, options: ReadOptions) -> Fixes:
-    """Rows of all studies and animals; fixes without a place are none."""
+    """The fixes of all studies and animals, without rows that have no position."""
     fixes = read_fixes(source, options)
     empty = int((fixes.x != fixes.x).sum())  # NaN
     if not empty:
         return fixes
     kept = fixes.take(fixes.x == fixes.x)
-    return replace(kept, notes=(*kept.notes, f"{empty} rows without a place were dropped"))
+    return replace(kept, notes=(*kept.notes, f"{empty} rows without a position were dropped"))

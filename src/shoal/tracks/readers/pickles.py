@@ -1,8 +1,8 @@
-"""Plain data out of pickles, with nothing in them executed.
+"""Plain data in pickles, read without executing anything.
 
-A pickle is a program. Of its instructions only those that build numbers, text, lists, dictionaries
-and NumPy arrays are followed, and arrays are rebuilt here from their bytes: no function or class
-that a file names is ever imported or called.
+A pickle is a program. shoal follows only the instructions that build numbers, text, lists,
+dictionaries and NumPy arrays, and rebuilds arrays from their bytes. It never imports or calls a
+function or class that a file names.
 """
 
 import io
@@ -21,19 +21,19 @@ from shoal.errors import InputError
 
 LONGEST_HEADER = 1 << 16
 MOST_SHARED = 100
-"""How many times larger than its pickle something may be, written out."""
+"""How many times larger than its pickle the data may be."""
 
 
 @dataclass
 class _Type:
-    """Stands for numpy.dtype until its state arrives."""
+    """A stand-in for numpy.dtype until its state is read."""
 
     code: str = ""
     order: str = "|"
 
     def __setstate__(self, state: Any) -> None:
         if not isinstance(state, tuple) or len(state) < 2 or state[1] not in ("<", ">", "|", "="):
-            raise pickle.UnpicklingError("a number type in it is not plain")
+            raise pickle.UnpicklingError("it has an unusual type of numbers")
         self.order = state[1]
 
     @property
@@ -44,17 +44,19 @@ class _Type:
 
 
 class _Array:
-    """Stands for numpy.ndarray until its state arrives."""
+    """A stand-in for numpy.ndarray until its state is read."""
 
     content: Any = None
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         _, shape, kind, fortran, content = state
         if not all(isinstance(n, int) and n >= 0 for n in shape):
-            raise pickle.UnpicklingError("an array in it has no proper shape")
+            raise pickle.UnpicklingError("an array in it has an invalid shape")
         if kind.code in ("O", "O8") and isinstance(content, list):
             if math.prod(shape) != len(content):
-                raise pickle.UnpicklingError("an array in it has not as many items as it says")
+                raise pickle.UnpicklingError(
+                    "an array in it has another number of items than it says"
+                )
             self.content = content if len(shape) else content[0]
         else:
             self.content = _rebuilt(kind, shape, "F" if fortran else "C", content)
@@ -63,7 +65,7 @@ class _Array:
 def _rebuilt(kind: _Type, shape: tuple[int, ...], order: Any, content: Any) -> np.ndarray:
     raw = content.encode("latin1") if isinstance(content, str) else bytes(content)
     if math.prod(shape) * kind.plain.itemsize != len(raw):
-        raise pickle.UnpicklingError("an array in it has not as many bytes as it says")
+        raise pickle.UnpicklingError("an array in it has another number of bytes than it says")
     return np.frombuffer(raw, kind.plain).reshape(shape, order=order).copy()
 
 
@@ -80,7 +82,7 @@ def _bytes(text: str, encoding: str) -> bytes:
 
 
 class _Ready(_Array):
-    """An array that came whole."""
+    """An array that is complete from the start."""
 
     def __init__(self, content: np.ndarray) -> None:
         self.content = content
@@ -91,7 +93,7 @@ def _whole(raw: Any, kind: _Type, shape: tuple[int, ...], order: str) -> _Ready:
 
 
 class _Builder:
-    """A function of ours that a file may have called, and may not change."""
+    """A function of shoal that a pickle may call but not change."""
 
     def __init__(self, make: Callable[..., Any]) -> None:
         self.make = make
@@ -115,10 +117,10 @@ for _home in ("numpy.core", "numpy._core"):
 
 
 class _Reader(pickle.Unpickler):
-    """Follows no instruction that names anything but the builders above."""
+    """An unpickler that calls only the builders above."""
 
     def find_class(self, module: str, name: str) -> Any:
-        """A builder of ours, never what the file names."""
+        """The builder for a name; never the object that the file names."""
         if (module, name) not in _BUILDERS:
             raise pickle.UnpicklingError(f"it asks for {module}.{name}")
         return _BUILDERS[module, name]
@@ -129,7 +131,7 @@ class _Reader(pickle.Unpickler):
 
 
 def plain_pickle(content: bytes, where: str) -> Any:
-    """What a pickle of plain data holds; anything else is refused before it can act."""
+    """The data in a pickle; refuse a pickle with anything but plain data."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of odd backslashes
         return _plain(content, where)
@@ -155,7 +157,7 @@ def _plain(content: bytes, where: str) -> Any:
 
 
 def _check_memo(content: bytes, where: str) -> None:
-    """A pickle numbers what it remembers one after the other; others are made to fill memory."""
+    """Refuse a pickle whose memo has gaps: it is made to fill the memory."""
     count = 0
     try:
         for instruction, argument, _ in pickletools.genops(content):
@@ -171,7 +173,7 @@ def _check_memo(content: bytes, where: str) -> None:
 
 
 def load_npy(path: Path) -> Any:
-    """What a .npy file holds: an array, or the plain data inside a pickled one."""
+    """The array in a .npy file, or the plain data in its pickle."""
     with path.open("rb") as file:
         start = io.BytesIO(file.read(LONGEST_HEADER))  # ends, whatever length the header claims
         shape, kind = _header(start, str(path))
@@ -186,7 +188,7 @@ def load_npy(path: Path) -> Any:
 
 
 def array_of(content: bytes, where: str) -> np.ndarray:
-    """The numbers of a .npy file that lies in an archive."""
+    """The numbers of a .npy file in an archive."""
     shape, kind = _header(io.BytesIO(content), where)
     _check_claim(shape, kind, len(content), where)
     return np.asarray(np.load(io.BytesIO(content), allow_pickle=False))
@@ -212,12 +214,14 @@ def _header(start: io.BytesIO, where: str) -> tuple[tuple[int, ...], np.dtype[An
             shape, _, kind = read(start)
     except Exception as error:
         words = " ".join(str(error).split())
-        raise InputError(f"{where} is no whole .npy file ({words:.100}): save it again") from error
+        raise InputError(
+            f"{where} is not a complete .npy file ({words:.100}): save it again"
+        ) from error
     return shape, kind
 
 
 def _expanded(value: Any, known: dict[int, int]) -> int:
-    """How much there is when everything that is shared is written out."""
+    """The size of the data if every shared part is counted each time it is used."""
     if id(value) not in known:
         size = 1 + (value.size if isinstance(value, np.ndarray) else 0)
         if isinstance(value, str | bytes):
@@ -231,7 +235,7 @@ def _expanded(value: Any, known: dict[int, int]) -> int:
 
 
 def _settled(value: Any, done: dict[int, Any]) -> Any:
-    """Placeholders replaced by what they stand for; what is shared is settled once."""
+    """The data with arrays in place of their stand-ins; shared parts are replaced once."""
     if id(value) in done:
         return done[id(value)]
     found = value

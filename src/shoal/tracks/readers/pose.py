@@ -1,7 +1,7 @@
 """Poses and boxes: DeepLabCut, LightningPose, SLEAP and VIA.
 
-Tables of DeepLabCut and analysis files of SLEAP are read here. Labels of SLEAP and boxes of VIA are
-read by the ``movement`` package, where it is installed.
+shoal reads tables of DeepLabCut and analysis files of SLEAP itself. Labels of SLEAP and boxes of
+VIA need the ``movement`` package.
 """
 
 import csv
@@ -30,18 +30,18 @@ VIA = ["filename", "file_size", "file_attributes", "region_count", "region_id"]
 
 
 def declines_deeplabcut(source: Source) -> str | None:
-    """Why this is no CSV of DeepLabCut."""
+    """Why the file is not a CSV of DeepLabCut; None if it is."""
     if source.kind != "text":
-        return "no text"
+        return "not a text file"
     if _header_rows(source) is None:
         return "its first rows are not scorer, (individuals,) bodyparts, coords"
     return "the scorer is LightningPose's" if _is_lightning(source) else None
 
 
 def declines_lightningpose(source: Source) -> str | None:
-    """Why this is no CSV of LightningPose."""
+    """Why the file is not a CSV of LightningPose; None if it is."""
     if source.kind != "text":
-        return "no text"
+        return "not a text file"
     if _header_rows(source) is None:
         return "its first rows are not scorer, bodyparts, coords"
     return None if _is_lightning(source) else "the scorer is not LightningPose's heatmap_tracker"
@@ -68,14 +68,14 @@ def read_deeplabcut(source: Source, options: ReadOptions) -> list[Tracks]:
 
 
 def declines_deeplabcut_h5(source: Source) -> str | None:
-    """Why this is no HDF5 file of DeepLabCut."""
+    """Why the file is not an HDF5 file of DeepLabCut; None if it is."""
     if source.kind != "hdf5":
-        return "no HDF5 file"
+        return "not an HDF5 file"
     return None if "df_with_missing" in source.keys else "no table 'df_with_missing'"
 
 
 def read_deeplabcut_h5(source: Source, options: ReadOptions) -> list[Tracks]:
-    """A table of pandas: its column names are a pickle, read without executing it."""
+    """A table of pandas, whose column names are a pickle that is not executed."""
     columns, values = _pandas_table(source)
     times = np.arange(len(values), dtype=float)
     dataset = _of_table(columns, values, times, "DeepLabCut")
@@ -85,17 +85,17 @@ def read_deeplabcut_h5(source: Source, options: ReadOptions) -> list[Tracks]:
 
 
 def declines_sleap(source: Source) -> str | None:
-    """Why this is no analysis file of SLEAP."""
+    """Why the file is not an analysis file of SLEAP; None if it is."""
     if source.kind != "hdf5":
-        return "no HDF5 file"
+        return "not an HDF5 file"
     wanted = {"tracks", "node_names", "track_names"}
     return None if wanted <= source.keys else "no datasets tracks, node_names, track_names"
 
 
 def declines_sleap_labels(source: Source) -> str | None:
-    """Why this is no .slp file of SLEAP."""
+    """Why the file is not an .slp file of SLEAP; None if it is."""
     if source.kind != "hdf5":
-        return "no HDF5 file"
+        return "not an HDF5 file"
     wanted = {"frames", "instances", "metadata"}
     return None if wanted <= source.keys else "no datasets frames, instances, metadata"
 
@@ -139,9 +139,9 @@ def read_sleap_labels(source: Source, options: ReadOptions) -> list[Tracks]:
 
 
 def declines_via(source: Source) -> str | None:
-    """Why this is no table of VIA-tracks."""
+    """Why the file is not a table of VIA-tracks; None if it is."""
     if source.kind != "text":
-        return "no text"
+        return "not a text file"
     return (
         None
         if source.header[:5] == VIA
@@ -159,19 +159,21 @@ def read_via(source: Source, options: ReadOptions) -> list[Tracks]:
             dataset = load_bboxes.from_via_tracks_file(
                 source.path, use_frame_numbers_from_file=True
             )
-    return [_one_point(source, options, dataset, ["the place of an animal is its box's centre"])]
+    return [
+        _one_point(source, options, dataset, ["the position of an animal is the centre of its box"])
+    ]
 
 
 def declines_netcdf(source: Source) -> str | None:
-    """Why this is no dataset of movement."""
+    """Why the file is not a dataset of movement; None if it is."""
     if source.kind not in ("hdf5", "netcdf3"):
-        return "no netCDF file"
+        return "not a netCDF file"
     wanted = {"position", "time", "space"}
     return None if source.kind == "netcdf3" or wanted <= source.keys else "no variable 'position'"
 
 
 def read_netcdf(source: Source, options: ReadOptions) -> list[Tracks]:
-    """What ``to_netcdf`` of a movement dataset wrote."""
+    """A dataset of movement, as its ``to_netcdf`` writes it."""
     import xarray as xr  # noqa: PLC0415
 
     engine: Any = "h5netcdf" if source.kind == "hdf5" else "scipy"
@@ -216,7 +218,7 @@ def _dataset(
     times: Float[np.ndarray, " time"],
     software: str,
 ) -> Any:
-    """As the movement package has poses: of space, points and animals the names."""
+    """A dataset as that of movement; ``names`` are those of coordinates, points and animals."""
     import xarray as xr  # noqa: PLC0415
 
     space, points, animals = names
@@ -250,7 +252,7 @@ def _one_point(source: Source, options: ReadOptions, dataset: Any, notes: list[s
 
 @contextmanager
 def quiet_movement(path: Path) -> Iterator[ModuleType]:
-    """The movement package, without its log on the terminal and its change of xarray's options."""
+    """Import movement, without its log on the terminal and its changes to options of xarray."""
     import xarray as xr  # noqa: PLC0415
 
     options: Any = xr
@@ -282,7 +284,7 @@ def _header_rows(source: Source) -> int | None:
 
 
 def _frame_numbers(first: Any) -> np.ndarray:
-    """The first column of a CSV numbers the frames, unless it names images."""
+    """The frame numbers in the first column, or 0, 1, 2 … if it names images."""
     import pandas as pd  # noqa: PLC0415
 
     numbers = pd.to_numeric(first, errors="coerce").to_numpy(dtype=float)
@@ -328,7 +330,7 @@ def _words(values: Any) -> list[str]:
 
 
 def _check_labels(source: Source) -> None:
-    """Refuse labels of SLEAP whose frame numbers spread a few points over very many frames."""
+    """Refuse labels of SLEAP with a few points spread over very many frames."""
     with named(source.path), source.hdf5() as file:
         if "frames" not in file or "instances" not in file or not len(file["frames"]):
             return
@@ -341,7 +343,7 @@ def _check_labels(source: Source) -> None:
 
 
 def _most(rows: np.ndarray, name: str) -> int:
-    """How many parts a row has at most: from where to where they are numbered."""
+    """The largest number of parts in a row, from the numbers of the first and the last."""
     count = rows[f"{name}_end"].astype(float) - rows[f"{name}_start"].astype(float)
     return max(1, int(count.max(initial=1)))
 

@@ -1,4 +1,4 @@
-"""``read_tracks``: a file, a folder or a pattern in, tracks out."""
+"""``read_tracks``: the tracks in a file, a folder or the files of a pattern."""
 
 import glob
 import os
@@ -23,12 +23,12 @@ from shoal.tracks.record import Tracks
 T = TypeVar("T")
 ASIDE = {".json", ".md", ".txt.license", ".toml", ".log", ".avi", ".mp4", ".png", ".pdf", ".bib"}
 BESIDE = {"id_probabilities.csv", "areas.csv", "attributes.json", "readme.txt", "provenance.md"}
-"""Files that lie beside tracks and hold none."""
+"""Files that lie beside files of tracks and hold no tracks."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Read:
-    """What one file gave."""
+    """The content of one file."""
 
     path: Path
     format: Format
@@ -36,7 +36,7 @@ class _Read:
 
     @property
     def solo(self) -> bool:
-        """Whether the file holds one animal and does not say who else was there."""
+        """Whether the file holds one animal only."""
         return (
             isinstance(self.content, Fixes)
             and len(self.content.animals) == 1
@@ -57,37 +57,42 @@ def read_tracks(  # noqa: PLR0913  (every choice a user has)
     sort: bool = False,
     drop_estimated: bool = False,
 ) -> Tracks | Collection:
-    r"""The tracks in a file, a folder or all files of a pattern such as ``"day1/*.h5"``.
+    r"""Read the tracks in a file, a folder or all files of a pattern such as ``"day1/*.h5"``.
 
     Parameters
     ----------
     path
-        A file gives Tracks, or a Collection where it holds several groups. The files of a folder
-        or pattern are groups of a Collection; where each holds one animal alone (TRex, or a long
-        table without a column for the individual) they are the animals of one group.
+        A file, a folder, or a pattern. Each file of a folder or pattern is a group; if each holds
+        one animal only (TRex, or a long table without a column for the individual), the files are
+        the animals of one group.
     format
-        A name that ``shoal formats`` lists; by default recognised from the content.
+        A name that ``shoal formats`` lists; by default the content decides.
     columns
-        For long tables with names of their own: role to column, for example
+        The column of each role, for long tables with unusual names, for example
         ``{"individual": "who", "frame": "n", "x": "east", "y": "north"}``.
     fps
-        Frames per second, where the file does not say or is wrong.
+        Frames per second, if the file does not give them or gives a wrong number.
     unit
-        Of lengths, where the file does not say.
+        The unit of lengths, if the file does not give it.
     keypoint
-        Of poses: the point that stands for the animal, by default the centroid of all.
+        The point of a pose that is the position of the animal; by default the centroid of all.
     confidence
-        Points of poses with a lower score, and places whose animal was identified with a lower
-        probability (idTracker, idtracker.ai) or detected with a lower one (TRex), count as not
-        seen. An error where the file has no scores.
+        Positions with a lower score count as not seen. The score is that of points (poses), of the
+        identity (idTracker, idtracker.ai) or of the detection (TRex). A file without scores is an
+        error.
     clock
-        Seconds between the ticks of a common clock, for animals with clocks of their own; by
-        default the usual interval between an animal's fixes.
+        Seconds between the ticks of a common clock, if each animal has times of its own; by
+        default the usual interval between the fixes of an animal.
     sort
-        Rows of a long table may come in any order.
+        Whether the rows of a long table may come in any order.
     drop_estimated
-        Places that idTracker or idtracker.ai estimated while an animal was hidden count as not
-        seen. By default they count as seen, with a warning that gives their share.
+        Whether positions that the tracker estimated while an animal was hidden count as not seen.
+        By default they count as seen, with a warning that gives their share.
+
+    Returns
+    -------
+    Tracks or Collection
+        Tracks of one group, or a Collection of several groups.
 
     Examples
     --------
@@ -113,7 +118,9 @@ def read_tracks(  # noqa: PLR0913  (every choice a user has)
     kinds = {part.format.name: part.path for part in parts}
     if len(kinds) > 1:
         seen = ", ".join(f"{kind} ({file.name})" for kind, file in sorted(kinds.items()))
-        raise InputError(f"{path} holds files of different formats: {seen}; read them apart")
+        raise InputError(
+            f"{path} holds files of different formats: {seen}; read each format by itself"
+        )
     if all(part.solo for part in parts):
         found = _animals_together(parts, root, options)
     else:
@@ -127,7 +134,7 @@ def read_tracks(  # noqa: PLR0913  (every choice a user has)
 
 
 def _centre(parts: list[_Read]) -> tuple[float, float] | None:
-    """One centre for the places of all files, so that a place on Earth is one place in all."""
+    """One centre for all files, so that a place on Earth has the same position in each."""
     fixes = [part.content for part in parts if isinstance(part.content, Fixes)]
     geographic = [part for part in fixes if part.geographic]
     if not geographic:
@@ -137,10 +144,10 @@ def _centre(parts: list[_Read]) -> tuple[float, float] | None:
 
 
 def files_of(path: Any) -> tuple[list[Path], Path]:
-    """The files of tracks that a path, folder or pattern means, and the folder above them."""
+    """The files that a path, folder or pattern stands for, and the folder above them."""
     text = str(path)
     if not text:
-        raise InputError("expected a file, a folder or a pattern, got nothing")
+        raise InputError("expected a file, a folder or a pattern, got an empty path")
     place = Path(text).expanduser()
     if place.is_dir():
         inner = place / "trajectories.csv"
@@ -160,16 +167,17 @@ def files_of(path: Any) -> tuple[list[Path], Path]:
 
 
 def _holds_tracks(file: Path, root: Path) -> bool:
+    """Whether the name of a file does not speak against tracks in it."""
     hidden = any(part.startswith((".", "_")) for part in file.relative_to(root).parts)
     aside = file.suffix.lower() in ASIDE or file.name.lower() in BESIDE
     return file.is_file() and not hidden and not aside
 
 
 def without_strays(files: Sequence[Path], recognise: Callable[[Path], T]) -> list[T]:
-    """What the files of a folder are, without those that hold no tracks.
+    """The files of a folder that have a known format.
 
-    A file of no known format is passed over with a warning where its name ends otherwise than
-    those of the files of tracks; else it is an error.
+    A file of no known format is skipped with a warning if no file of tracks has the same suffix;
+    otherwise it is an error.
     """
     found: list[T] = []
     endings: set[str] = set()
@@ -183,12 +191,12 @@ def without_strays(files: Sequence[Path], recognise: Callable[[Path], T]) -> lis
     for file, error in strays.items():
         if not found or file.suffix.lower() in endings:
             raise error
-        warn(f"{file} holds no tracks that can be read, and was passed over")
+        warn(f"{file} has no tracks that shoal can read and was skipped")
     return found
 
 
 def _recognised(path: Path, chosen: Format | None, options: ReadOptions) -> tuple[Source, Format]:
-    """A file and its format; an error where it has none, or another than the one chosen."""
+    """A file and its format; raise an error if it has none, or not the chosen one."""
     with named(path):
         source = Source(path)
         known = chosen or recognised(source, options)
@@ -201,6 +209,7 @@ def _recognised(path: Path, chosen: Format | None, options: ReadOptions) -> tupl
 
 
 def _read(source: Source, known: Format, options: ReadOptions) -> _Read:
+    """Read one file."""
     path = source.path
     with named(path):
         if options.confidence > 0 and not known.scored:
@@ -211,6 +220,7 @@ def _read(source: Source, known: Format, options: ReadOptions) -> _Read:
 
 
 def _tracks(part: _Read, options: ReadOptions) -> list[Tracks]:
+    """The tracks of each group in one file."""
     content = part.content
     with named(part.path):
         found = assembled(content, options) if isinstance(content, Fixes) else content
@@ -218,7 +228,7 @@ def _tracks(part: _Read, options: ReadOptions) -> list[Tracks]:
 
 
 def _told(tracks: Tracks, name: str, files: Mapping[str, Path]) -> Tracks:
-    """With the format's name, and a warning of jumps that must be errors."""
+    """Tracks with the name of their format; warn of jumps that must be errors."""
     jumps = jump_notes(tracks.data, files)
     for sentence in jumps:
         warn(f"{tracks.group}: {sentence}" if tracks.group else sentence)
@@ -226,7 +236,7 @@ def _told(tracks: Tracks, name: str, files: Mapping[str, Path]) -> Tracks:
 
 
 def _animals_together(parts: list[_Read], root: Path, options: ReadOptions) -> list[Tracks]:
-    """Files of one animal each: one group for each folder and common name."""
+    """Join files of one animal each to one group for each folder and common name."""
     groups: dict[str, dict[Path, Fixes]] = {}
     for part in parts:
         assert isinstance(part.content, Fixes)
@@ -241,7 +251,7 @@ def _animals_together(parts: list[_Read], root: Path, options: ReadOptions) -> l
         groups.setdefault(label, {})[part.path] = fixes
     found = []
     for label, members in groups.items():
-        note = f"{len(members)} files of one animal each make one group"
+        note = f"{len(members)} files of one animal each were joined to one group"
         whole = joined(list(members.values()), label)
         made = assembled(replace(whole, notes=(*whole.notes, note)), options)
         files = {fixes.animals[0]: path for path, fixes in members.items()}
@@ -250,13 +260,14 @@ def _animals_together(parts: list[_Read], root: Path, options: ReadOptions) -> l
 
 
 def _labelled(tracks: Tracks, part: _Read, root: Path, *, alone: bool) -> Tracks:
-    """A group in a folder is called by its path, unless the file itself has labels."""
+    """Label a group by the path of its file, and by its own label if the file has several."""
     where = part.path.relative_to(root).with_suffix("")
     label = str(where) if alone else f"{where}/{tracks.group}"
     return Tracks(tracks.data.assign_attrs(group=label))
 
 
 def _check(options: ReadOptions) -> None:
+    """Raise an error if the options are out of range or contradict each other."""
     for name in ("fps", "clock"):
         value = getattr(options, name)
         if value is not None and not value > 0:
@@ -267,4 +278,4 @@ def _check(options: ReadOptions) -> None:
             f"{options.fps:g} contradicts it: give one of them"
         )
     if not 0 <= options.confidence <= 1:
-        raise InputError(f"a confidence lies between 0 and 1, got {options.confidence}")
+        raise InputError(f"confidence must lie between 0 and 1, got {options.confidence}")

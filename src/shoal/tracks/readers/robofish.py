@@ -1,4 +1,4 @@
-"""Robofish: the track format in HDF5, and RoboTracker's CSV."""
+"""Robofish: the track format in HDF5, and CSV of RoboTracker."""
 
 import numpy as np
 
@@ -11,14 +11,14 @@ from shoal.tracks.record import Tracks
 
 
 def declines_hdf5(source: Source) -> str | None:
-    """Why this is no robofish track file."""
+    """Why the file is not a robofish track file; None if it is."""
     if source.kind != "hdf5":
-        return "no HDF5 file"
+        return "not an HDF5 file"
     return None if {"entities", "samplings"} <= source.keys else "no groups entities, samplings"
 
 
 def read_hdf5(source: Source, options: ReadOptions) -> list[Tracks]:
-    """Positions and orientations of every entity, the arena, species and sex."""
+    """Positions and headings of every entity, the arena, and species and sex."""
     with source.hdf5() as file:
         try:
             entities = file["entities"]
@@ -59,9 +59,9 @@ def read_hdf5(source: Source, options: ReadOptions) -> list[Tracks]:
 
 
 def declines_csv(source: Source) -> str | None:
-    """Why this is no CSV of RoboTracker."""
+    """Why the file is not a CSV of RoboTracker; None if it is."""
     if source.kind != "text":
-        return "no text"
+        return "not a text file"
     names = source.header
     fits = names[-1:] == ["time in ms"] and names[:2] == ["fish0_x", "fish0_y"]
     return None if fits else "its header is not 'fish0_x;fish0_y;fish0_ori;…;time in ms'"

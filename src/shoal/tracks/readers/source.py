@@ -1,4 +1,4 @@
-"""A file as a reader sees it: what kind it is, its header, its first rows."""
+"""A file before it is read: its kind, its encoding, its header and its first rows."""
 
 import codecs
 import csv
@@ -33,19 +33,19 @@ PICTURES = {
     b"\xff\xd8\xff": "JPEG picture",
     b"GIF8": "GIF picture",
     b"%PDF": "PDF document",
-    b"\xd0\xcf\x11\xe0": "workbook of old Excel: save it as CSV",
+    b"\xd0\xcf\x11\xe0": "workbook of an old Excel: save it as CSV",
 }
 DELIMITERS = ",;\t"
 LONGEST_LINE, LONGEST_NAME, MOST_COLUMNS = 1 << 20, 300, 50_000
-"""Of a header, in characters; what has more is no table of tracks."""
+"""Limits of a header, in characters and columns; a longer one is not that of tracks."""
 LONGEST_MESSAGE = 1400
 PACKED = (EOFError, OSError, ValueError, RuntimeError, zlib.error, zipfile.BadZipFile)
-"""What unpacking a damaged archive ends with."""
+"""Errors that a damaged archive can raise when it is unpacked."""
 
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """Choices of the one who reads; None leaves them to the file."""
+    """The arguments of ``read_tracks``; None leaves a choice to the file."""
 
     columns: dict[str, str] = field(default_factory=dict)
     fps: float | None = None
@@ -59,7 +59,7 @@ class ReadOptions:
 
 
 class Source:
-    """One file, opened no further than it must be."""
+    """One file, of which no more is read than is asked for."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -77,7 +77,7 @@ class Source:
 
     @cached_property
     def kind(self) -> str:
-        """Of the container: text, hdf5, npy, npz, parquet, mat, netcdf3 or unknown."""
+        """The kind of file: text, hdf5, npy, npz, parquet, mat, netcdf3 or unknown."""
         kind = next((MAGIC[magic] for magic in MAGIC if self.start.startswith(magic)), None)
         if kind is None:
             wide = self.start[:2] in (b"\xff\xfe", b"\xfe\xff")
@@ -87,13 +87,13 @@ class Source:
         return "text" if kind == "gzip" else kind
 
     def open(self) -> io.TextIOBase:
-        """The text, unpacked where it is packed."""
+        """Open the text; unpack it if it is packed."""
         return io.TextIOWrapper(
             self.open_bytes(), encoding=self.encoding, errors="replace", newline=""
         )
 
     def open_bytes(self) -> Any:
-        """The bytes of the table, unpacked where they are packed."""
+        """Open the bytes of the table; unpack them if they are packed."""
         if self.start.startswith(b"\x1f\x8b"):
             return gzip.open(self.path, "rb")
         if self.start.startswith(b"PK\x03\x04"):
@@ -117,7 +117,7 @@ class Source:
 
     @cached_property
     def encoding(self) -> str:
-        """Of a text: UTF-8, or what Excel writes instead."""
+        """The encoding of a text: UTF-8, or one that Excel writes."""
         try:
             with self.open_bytes() as file:
                 start = file.read(65536)
@@ -135,7 +135,7 @@ class Source:
 
     @cached_property
     def decimal(self) -> str:
-        """A point, or the comma of tables whose columns it does not separate."""
+        """The decimal mark: a point, or a comma if commas do not separate the columns."""
         if self.delimiter == ",":
             return "."
         fields = [field for line in self.lines[1:] for field in line.split(self.delimiter)]
@@ -157,13 +157,13 @@ class Source:
 
     @cached_property
     def delimiter(self) -> str:
-        """What separates the columns of a text table."""
+        """The character between the columns of a text table."""
         header = self.lines[0] if self.lines else ""
         return max(DELIMITERS, key=header.count)
 
     @cached_property
     def header(self) -> list[str]:
-        """The names of a table's columns; empty for anything else."""
+        """The names of the columns of a table; empty if the file is not a table."""
         if self.kind == "parquet":
             return list(self.parquet_schema.names)
         if self.kind != "text" or not self.lines:
@@ -187,7 +187,7 @@ class Source:
 
     @cached_property
     def keys(self) -> frozenset[str]:
-        """The names at the top of an HDF5, NumPy or Matlab archive."""
+        """The names of the top-level items in an HDF5, NumPy or Matlab file."""
         if self.kind == "hdf5":
             with named(self.path), self.hdf5() as file:
                 return frozenset(file)
@@ -202,7 +202,7 @@ class Source:
         return frozenset()
 
     def hdf5(self) -> Any:
-        """An HDF5 file, open for reading once another process came through it alive."""
+        """Open an HDF5 file, after another process has read it without a crash."""
         import h5py  # noqa: PLC0415
 
         self.checked  # noqa: B018  (once for each file)
@@ -213,7 +213,7 @@ class Source:
 
     @cached_property
     def checked(self) -> bool:
-        """That an HDF5 or Matlab file can be read; an error where it cannot."""
+        """True if an HDF5 or Matlab file is safe to read; otherwise an error is raised."""
         (check_matlab if self.kind == "mat" else check_hdf5)(self.path)
         return True
 
@@ -227,7 +227,7 @@ class Source:
 
     @property
     def words(self) -> str:
-        """What the file is, for messages."""
+        """A description of the file, for messages."""
         shown = listed(sorted(self.keys) if self.keys else self.header, 8, 120)
         if self.kind == "hdf5" and "posterior" in self.keys:
             return "a fit, not tracks"
@@ -238,7 +238,7 @@ class Source:
 
 
 def listed(names: Sequence[str], most: int = 20, letters: int = 240) -> str:
-    """Names for a message: not too many, not too long, and with nothing that acts on a terminal."""
+    """The first names, cut to a length and without control characters, for a message."""
     plain = ["".join(c if c.isprintable() else "?" for c in name[:40]) for name in names[:most]]
     whole = ", ".join(plain)
     cut = len(names) > most or len(whole) > letters
@@ -246,7 +246,7 @@ def listed(names: Sequence[str], most: int = 20, letters: int = 240) -> str:
 
 
 def damaged(path: Path, error: Exception) -> InputError:
-    """The error for files that end early or are broken inside."""
+    """The error for files that are damaged or not complete."""
     return InputError(damage(path, str(error) or type(error).__name__))
 
 
@@ -257,7 +257,7 @@ def _broken_archive(path: Path, error: Exception) -> InputError:
 
 @contextmanager
 def named(path: Path) -> Iterator[None]:
-    """Any failure inside is about this file, and says so; numbers may overflow in silence."""
+    """Make errors raised inside name this file; do not warn of overflowing numbers."""
     try:
         with np.errstate(all="ignore"):
             yield

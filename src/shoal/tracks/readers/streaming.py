@@ -28,7 +28,7 @@ from shoal.tracks.readers.fixes import (
 from shoal.tracks.readers.layout import Layout, used_columns
 from shoal.tracks.readers.long_table import LongTable, tidy
 from shoal.tracks.readers.source import ReadOptions, named
-from shoal.tracks.readers.table_files import fragment_of, plain_column, row_groups
+from shoal.tracks.readers.table_files import fragment_of, plain_column, row_group_sizes, row_groups
 from shoal.tracks.record import Tracks
 
 BLOCK_ROWS = 1_000_000
@@ -78,9 +78,8 @@ class OpenTracks:
         found: dict[str, list[Piece]] = {}
         with self.named():
             for path in self.files:
-                for number in range(fragment_of(path).num_row_groups):
-                    for label, piece in self._pieces_of(path, number):
-                        found.setdefault(label, []).append(piece)
+                for label, piece in self._pieces_of(path):
+                    found.setdefault(label, []).append(piece)
         return found
 
     @property
@@ -95,6 +94,8 @@ class OpenTracks:
         together = 0
         lean = replace(self, spool=None)  # workers need no temporary folder
         with self.named():
+            if not self.index:
+                raise InputError("there are no rows")
             for label, pieces in self.index.items():
                 rows = sum(piece.rows for piece in pieces)
                 large = rows > 1.5 * self.block_rows and self._divisible
@@ -166,19 +167,19 @@ class OpenTracks:
     def __repr__(self) -> str:
         return f"OpenTracks({self.rows} rows in {len(self.files)} files)"
 
-    def _pieces_of(self, path: Path, number: int) -> Iterator[tuple[str, Piece]]:
-        """The pieces in a row group, with the labels of their groups."""
+    def _pieces_of(self, path: Path) -> Iterator[tuple[str, Piece]]:
+        """The pieces in a file, with the labels of their groups."""
         if "group" not in self.layout:
-            rows = fragment_of(path).metadata.row_group(number).num_rows
-            yield self.labels.get(path, ""), Piece(path, number, rows)
+            for number, rows in enumerate(row_group_sizes(fragment_of(path))):
+                yield self.labels.get(path, ""), Piece(path, number, rows)
             return
         name = self.layout["group"]
-        (table,) = row_groups(path, [name], [number])
-        for counted in plain_column(table, name).value_counts():
-            label, rows = counted["values"], counted["counts"].as_py()
-            if not label.is_valid:
-                raise InputError(f"{path}, column {name!r}: it is empty in a row")
-            yield tidy(label.as_py()), Piece(path, number, rows, label)
+        for number, table in enumerate(row_groups(path, [name])):
+            for counted in plain_column(table, name).value_counts():
+                label, rows = counted["values"], counted["counts"].as_py()
+                if not label.is_valid:
+                    raise InputError(f"{path}, column {name!r}: it is empty in a row")
+                yield tidy(label.as_py()), Piece(path, number, rows, label)
 
 
 @dataclass(frozen=True)

@@ -202,6 +202,11 @@ def fragment_of(path: Path) -> Any:
     return fragment
 
 
+def row_group_sizes(fragment: Any) -> list[int]:
+    """The number of rows in each row group of a Parquet file."""
+    return [fragment.metadata.row_group(i).num_rows for i in range(fragment.num_row_groups)]
+
+
 def row_groups(
     path: Path, columns: Sequence[str], numbers: Sequence[int] | None = None, where: Any = None
 ) -> Iterator[pa.Table]:
@@ -215,7 +220,7 @@ def row_groups(
         A condition on rows. Row groups whose statistics exclude it are not read.
     """
     fragment = fragment_of(path)
-    sizes = [fragment.metadata.row_group(i).num_rows for i in range(fragment.num_row_groups)]
+    sizes = row_group_sizes(fragment)
     chosen = range(len(sizes)) if numbers is None else numbers
     try:
         for part in fragment.subset(row_group_ids=list(chosen)).split_by_row_group(where):

@@ -1,4 +1,4 @@
-"""TRex: one .npz or CSV file for each animal; what was not seen is inf."""
+"""TRex: one .npz or CSV file for each animal, with inf where it was not seen."""
 
 import re
 import zipfile
@@ -20,9 +20,9 @@ ANIMAL = re.compile(r"(.+)_((?:fish|id|individual)\d+)$")
 
 
 def declines_npz(source: Source) -> str | None:
-    """Why this is no .npz of TRex."""
+    """Why the file is not an .npz of TRex; None if it is."""
     if source.kind != "npz":
-        return "no .npz archive"
+        return "not an .npz archive"
     return (
         None
         if {"frame", *HEAD} <= source.keys or {"frame", *CENTROID} <= source.keys
@@ -31,7 +31,7 @@ def declines_npz(source: Source) -> str | None:
 
 
 def read_npz(source: Source, options: ReadOptions) -> Fixes:
-    """One animal: the centroid by default, the head with ``keypoint="head"``."""
+    """The fixes of one animal: of its centroid, or of its head with ``keypoint="head"``."""
     x, y = _names(source.keys, options, source)
     with named(source.path), zipfile.ZipFile(source.path) as archive:
         unpacked = sum(member.file_size for member in archive.infolist())
@@ -40,17 +40,17 @@ def read_npz(source: Source, options: ReadOptions) -> Fixes:
         extra = {name: _member(archive, name) for name in _EXTRA if name in source.keys}
     notes = []
     if "cm_per_pixel" in extra and float(extra["cm_per_pixel"].ravel()[0]) == 1.0:
-        notes.append("cm_per_pixel is 1: the video was not calibrated, so a cm is a pixel")
+        notes.append("cm_per_pixel is 1: the video was not calibrated, so 1 cm is 1 pixel")
     return _one(source, options, (found["frame"], found[x], found[y]), extra, notes)
 
 
 def _member(archive: zipfile.ZipFile, name: str) -> np.ndarray:
-    """An array of numbers; what is pickled inside is refused, not read."""
+    """An array of numbers in an archive; a pickle in it is refused and not read."""
     return array_of(archive.read(f"{name}.npy"), f"{archive.filename}, {name}")
 
 
 def declines_csv(source: Source) -> str | None:
-    """Why this is no CSV of TRex."""
+    """Why the file is not a CSV of TRex; None if it is."""
     names = {_plain(name) for name in source.header}
     if source.kind != "text" or "frame" not in names:
         return "no text table with a column 'frame'"
@@ -63,7 +63,7 @@ def declines_csv(source: Source) -> str | None:
 
 
 def read_csv(source: Source, options: ReadOptions) -> Fixes:
-    """One animal: columns with their units in the header."""
+    """The fixes of one animal, from columns with units in the header."""
     header = unique_names(source.header)
     plain = {_plain(name): name for name in reversed(header) if not re.search(r"#\d+$", name)}
     x, y = _names(list(plain), options, source)
@@ -124,7 +124,7 @@ def _one(
     lost = np.isnan(places[0])
     numbers = np.ravel(frame).astype(float)
     if not np.all(np.isfinite(numbers)):
-        raise InputError(f"{source.path}: a frame has no number")
+        raise InputError(f"{source.path}: a frame number is missing")
     time = extra.get("time")
     name = ANIMAL.match(source.path.stem)
     count = len(lost)
@@ -154,6 +154,6 @@ def _one(
 
 
 def _per_frame(extra: dict[str, Any], name: str, frames: int) -> np.ndarray | None:
-    """A field with one number a frame, where the file has it."""
+    """A field with one number for each frame; None if the file does not have it."""
     values = np.ravel(np.asarray(extra.get(name, ()), dtype=float))
     return values if len(values) == frames else None
