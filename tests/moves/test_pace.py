@@ -73,24 +73,28 @@ def test_animals_twice_as_large_are_scored_the_same():
     np.testing.assert_allclose(gains[0], gains[1], atol=1e-3)
 
 
-def test_simulated_animals_have_the_paces_of_those_they_start_from():
+@pytest.fixture(scope="module")
+def own():
+    """Decisions of animals that differ in pace, and a fit of them."""
     found = shoal.decisions(DIFFERENT, SPACE, shoal.Steps())
-    fit = shoal.Model(SPACE, shoal.Steps()).fit(found, "map", progress=False)
+    return found, shoal.Model(SPACE, shoal.Steps()).fit(found, "map", progress=False)
+
+
+def test_simulated_animals_have_the_paces_of_those_they_start_from(own):
+    _, fit = own
     herd = shoal.simulate(fit, start=DIFFERENT[0], steps=300, seed=1, progress=False)
     moved = np.diff(herd.positions, axis=0)
     means = np.exp(np.log(np.hypot(moved[..., 0], moved[..., 1])).mean(axis=0))
     np.testing.assert_allclose(means, [1.0, 4.0], rtol=0.2)
 
 
-def test_a_fit_refuses_decisions_read_with_another_pace():
-    own, same = (
-        shoal.decisions(DIFFERENT, SPACE, shoal.Steps(pace=pace)) for pace in (True, False)
-    )
-    fit = shoal.Model(SPACE, shoal.Steps()).fit(own, "map", progress=False)
+def test_a_fit_refuses_decisions_read_with_another_pace(own):
+    found, fit = own
+    same = shoal.decisions(DIFFERENT, SPACE, shoal.Steps(pace=False))
     with pytest.raises(shoal.InputError, match="pace=True"):
         fit.score(same)
     with pytest.raises(shoal.InputError, match="pace"):
-        shoal.Model(SPACE, shoal.Steps(pace=False)).fit(own, "map", progress=False)
+        shoal.Model(SPACE, shoal.Steps(pace=False)).fit(found, "map", progress=False)
 
 
 def test_files_from_before_mean_one_pace_for_all():

@@ -79,10 +79,21 @@ def test_state_costs_are_the_inverse_of_every_draw(method):
         assert np.ptp(gap) < 1e-9
 
 
-@every_method
-@pytest.mark.parametrize("prior", PRIORS.values(), ids=PRIORS.keys())
+PAIRS = [
+    pytest.param(
+        method,
+        prior,
+        id=f"{form}-{name}",
+        marks=() if name in ("map", "laplace") or form == "text" else pytest.mark.slow,
+    )
+    for form, prior in PRIORS.items()
+    for name, method in METHODS.items()
+]
+
+
+@pytest.mark.parametrize(("method", "prior"), PAIRS)
 def test_every_prior_works_with_every_method(method, prior):
-    fit = small_fit(method, prior=prior, draws=60)
+    fit = small_fit(method, prior=prior)
     assert np.all(np.isfinite(fit.cost_to_go))
     assert ("precision" in fit.data["posterior"]) == bool(prior.unknowns)
 
