@@ -5,7 +5,7 @@ from typing import Any
 
 from shoal.errors import checked_seed
 from shoal.lmdp import Solution
-from shoal.simulation.designs import Surroundings
+from shoal.simulation.designs import Scenario
 from shoal.simulation.groups import as_tracks, simulated
 from shoal.simulation.release import Release
 from shoal.states import LocalMisalignment, StateSpace, Transitions, count_transitions
@@ -67,9 +67,9 @@ def simulate_spp(
     """
     bins = solution.passive.size
     space = StateSpace(LocalMisalignment(bins=bins, radius=radius))
-    surroundings = Surroundings(steps, speed, Periodic(0.0, 0.0, side, side))
+    scenario = Scenario(steps, speed, Periodic(0.0, 0.0, side, side))
     (outcome,) = simulated(
-        solution, surroundings, Release(agents), checked_seed(seed), space=space, report=silent,
+        solution, scenario, Release(agents), checked_seed(seed), space=space, report=silent,
         decisions=True, between=False,
     )  # fmt: skip
     told = f"simulated by shoal {__version__}: the paper's SPP-LMDP algorithm, seed {seed}"

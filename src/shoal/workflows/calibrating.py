@@ -77,8 +77,7 @@ class CalibrateRun:
         picture = save_figure(figure, folder / f"{stem}.png")
         save_figure(figure, folder / f"{stem}.pdf")
         choices = folder / f"{stem}.toml"
-        place = str(Path(self.settings.fit).expanduser().absolute()) if self.settings.fit else ""
-        write_whole(choices, replace(self.settings, fit=place).toml().encode())
+        write_whole(choices, self.settings.from_anywhere().toml().encode())
         page = Page(
             title="Are the intervals right?",
             lead=" ".join(found.sentences()),

@@ -235,8 +235,7 @@ class Reading:
 
     def write_choices(self, path: Path) -> Path:
         """As a TOML file that repeats the run from any folder."""
-        place = str(Path(self.settings.tracks).expanduser().absolute())
-        write_whole(path, replace(self.resolved, tracks=place).toml().encode())
+        write_whole(path, self.resolved.from_anywhere().toml().encode())
         return path
 
     @property
