@@ -22,7 +22,7 @@ def fit(
         bool,
         typer.Option(
             "--resume",
-            help="Go on with a run of nuts that was interrupted, by the same command.",
+            help="Continue an interrupted run of nuts, with the same command.",
             rich_help_panel=Panel.INFERENCE.value,
         ),
     ] = False,
@@ -30,7 +30,7 @@ def fit(
         bool,
         typer.Option(
             "--restart",
-            help="Forget an interrupted run, and start anew.",
+            help="Discard an interrupted run and start again.",
             rich_help_panel=Panel.INFERENCE.value,
         ),
     ] = False,

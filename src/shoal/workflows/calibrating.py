@@ -16,9 +16,10 @@ from shoal.report.page import Note, Page, Picture, write_page
 from shoal.states import StateSpace
 from shoal.system.files import make_folder, write_whole
 from shoal.system.progress import Report
+from shoal.workflows.features import feature_of
 from shoal.workflows.settings import CalibrateSettings
 from shoal.workflows.vocabulary import TRUTHS
-from shoal.workflows.words import basis_of, feature_of, passive_of, target_of
+from shoal.workflows.words import basis_of, passive_of, target_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -43,9 +43,11 @@ class MovingSettings(Settings):
     )
     walls: str = option("reflect", "reflect or slide.", Panel.WORLD, words=WALLS)
     stop: str = option("", "End when one, or all, are at the target.", Panel.WORLD, words=STOPS)
-    target: str = option("", "Of --stop: X,Y or GROUP=X,Y;…", Panel.WORLD, shown="that of the fit")
+    target: str = option(
+        "", "The target of --stop: X,Y or GROUP=X,Y;…", Panel.WORLD, shown="that of the fit"
+    )
     reach: float | None = option(
-        None, "How near is there.", Panel.WORLD, shown="as near as one came"
+        None, "How near counts as arrived.", Panel.WORLD, shown="as near as one came"
     )
 
     def __post_init__(self) -> None:
@@ -77,7 +79,7 @@ class SimulateSettings(MovingSettings):
     release: str = option(
         "", "Instead of tracks: ANIMALS:X,Y:SPREAD, such as 10:0.9,0.1:0.05.", Panel.START
     )
-    fps: float | None = option(None, "Of a release.", Panel.START)
+    fps: float | None = option(None, "Frames per second of a release.", Panel.START)
     video: str = option("", "Also a video of the first group: .mp4 or .gif.", Panel.FILM, path=True)
     beside: str = option(
         "",
@@ -96,7 +98,9 @@ class PredictSettings(MovingSettings):
 
     command: ClassVar[str] = "predict"
 
-    replicates: int | None = option(None, "Of the whole design.", shown=ABOUT_200, least=40)
+    replicates: int | None = option(
+        None, "Number of simulated data sets.", shown=ABOUT_200, least=40
+    )
     draws: str = option("each", "each: a posterior draw for every replicate, or mean.", words=DRAWS)
 
 
@@ -107,7 +111,7 @@ class ReportSettings(PredictSettings):
     command: ClassVar[str] = "report"
 
     replicates: int | None = option(
-        None, "Of the predictive check, 40 or more; 0 leaves it out.", shown=ABOUT_200, least=0
+        None, "Of the predictive check, 40 or more; 0: no check.", shown=ABOUT_200, least=0
     )
 
 
@@ -118,7 +122,7 @@ class ExploreSettings(MovingSettings):
     command: ClassVar[str] = "explore"
 
     against: str = option("", "Another fit, to compare with.", path=True)
-    port: int = option(0, "On 127.0.0.1.", shown="any free one", least=0, most=65535)
+    port: int = option(0, "Port on 127.0.0.1.", shown="any free one", least=0, most=65535)
 
 
 @dataclass(frozen=True)
@@ -130,13 +134,13 @@ class AnimateSettings(Settings):
     tracks: str = option("", TRACKS, argument=True, path=True)
     group: str = option("", "Which group.", shown="the first")
     target: str = option("", "A point to mark: X,Y, or longitude,latitude.")
-    landmarks: str = option("", "No members of the group.")
+    landmarks: str = option("", "Not members of the group; with commas.")
     tail: int | None = option(None, "Frames that tails go back.")
     speed: float = option(1.0, "Times faster than life.")
     every: int = option(1, "Show every n-th frame.", least=1)
     format: str = option("", FORMAT, Panel.FILES, words=FORMAT_WORDS)
     fps: float | None = option(None, "Frames per second.", Panel.FILES)
-    unit: str = option("", "Of lengths.", Panel.FILES)
+    unit: str = option("", "Unit of lengths, such as cm.", Panel.FILES)
 
     def __post_init__(self) -> None:
         """Tracks are needed, from the line or from the file."""

@@ -19,10 +19,10 @@ from shoal.tracks.arena import misfit
 from shoal.tracks.readers import OpenTracks, open_tracks, read_tracks
 from shoal.tracks.readers.reading import files_of
 from shoal.tracks.record import warn
+from shoal.workflows.features import feature_of
 from shoal.workflows.settings import ReadingSettings
 from shoal.workflows.words import (
     arena_of_words,
-    feature_of,
     pairs_of,
     target_note,
     target_of,

@@ -15,6 +15,7 @@ from shoal.workflows.vocabulary import (
     METHODS,
     MOVES,
     OTHERS,
+    PARTS,
     PASSIVE,
     PERSISTENCES,
     READ_AS,
@@ -25,7 +26,7 @@ from shoal.workflows.vocabulary import (
 TRACKS = "A file, a folder, or a pattern in quotes."
 FORMAT = "A name that `shoal formats` lists."
 FORMAT_WORDS = dict.fromkeys(FORMATS, "")
-CHAINS = "Of nuts, independent of each other."
+CHAINS = "Number of chains."
 SEED = "The same seed gives the same result."
 
 
@@ -39,8 +40,8 @@ class ReadingSettings(Settings):
     format: str = option("", FORMAT, Panel.FILES, words=FORMAT_WORDS)
     columns: str = option("", "Of long tables: individual=who,x=east,y=north,frame=n.", Panel.FILES)
     fps: float = option(0.0, "Frames per second.", Panel.FILES)
-    unit: str = option("", "Of lengths.", Panel.FILES)
-    keypoint: str = option("", "Of poses; else the centroid.", Panel.FILES)
+    unit: str = option("", "Unit of lengths, such as cm.", Panel.FILES)
+    keypoint: str = option("", "Which point of the body, of poses; else the centroid.", Panel.FILES)
     confidence: float = option(
         0.0, "Places with a lower score count as not seen: poses, idTracker, TRex.", Panel.FILES
     )
@@ -51,11 +52,16 @@ class ReadingSettings(Settings):
         switched_off="--keep-estimated",
     )
     clock: float = option(0.0, "Seconds between ticks, for animals out of step.", Panel.FILES)
-    sort: bool = option(False, "Rows in any order.", Panel.FILES)
+    sort: bool = option(False, "Rows may be in any order.", Panel.FILES)
     stream: bool = option(
         False, "Count without reading it all at once.", Panel.STREAMS, switched_off="--whole"
     )
-    parts: str = option("", "With --stream: files are cut by time, or are groups.", Panel.STREAMS)
+    parts: str = option(
+        "",
+        "With --stream, what files are: time (of one recording) or groups.",
+        Panel.STREAMS,
+        words=PARTS,
+    )
     every: int = option(
         0,
         "Keep every n-th frame; 0 chooses: of decisions all, unless errors of measurement "
@@ -64,13 +70,19 @@ class ReadingSettings(Settings):
         shown="0",
     )
     max_step: float = option(
-        0.0, "Fixes farther than this from their neighbours go.", Panel.PREPARING
+        0.0, "Leave out fixes farther than this from those before and after.", Panel.PREPARING
     )
-    fill_gaps: int = option(0, "Straight lines across gaps of at most n frames.", Panel.PREPARING)
-    smooth: int = option(0, "Savitzky–Golay over n frames, an odd number.", Panel.PREPARING)
+    fill_gaps: int = option(
+        0, "Fill gaps of at most n frames with straight lines.", Panel.PREPARING
+    )
+    smooth: int = option(
+        0, "Smooth over n frames, an odd number (Savitzky–Golay).", Panel.PREPARING
+    )
     rescale: str = option("", "unit-square, or a factor and a unit, '0.05 cm'.", Panel.PREPARING)
     drop: str = option("", "Animals to leave out, with commas.", Panel.PREPARING)
-    landmarks: str = option("", "No members of the group, but possible targets.", Panel.PREPARING)
+    landmarks: str = option(
+        "", "Not members of the group, but possible targets; with commas.", Panel.PREPARING
+    )
     flip_y: bool = option(False, "y counts downwards in the file.", Panel.PREPARING)
     state: str = option(
         "local", "Features with commas between; see `shoal features`.", words=FEATURES, several=True
@@ -84,7 +96,7 @@ class ReadingSettings(Settings):
     lag: int | str = option(1, "Frames between states, or auto.", Panel.HEADINGS)
     heading_frames: int = option(1, "Frames over which a heading is taken.", Panel.HEADINGS)
     minimum_step: float = option(
-        0.0, "Shorter steps are rest, and keep the heading.", Panel.HEADINGS, shown="0"
+        0.0, "Shorter steps count as rest and keep the heading.", Panel.HEADINGS, shown="0"
     )
     tracker_headings: bool = option(
         False, "Headings as the file has them.", Panel.HEADINGS, switched_off="--displacements"
@@ -173,8 +185,10 @@ class FitSettings(ReadingSettings):
         words=FIT_METHODS,
     )
     chains: int = option(4, CHAINS, Panel.INFERENCE)
-    draws: int = option(1000, "Per chain.", Panel.INFERENCE)
-    warmup: int = option(500, "Of nuts.", Panel.INFERENCE)
+    draws: int = option(1000, "Number of draws in a chain.", Panel.INFERENCE)
+    warmup: int = option(
+        500, "Draws per chain before those that are kept, of nuts.", Panel.INFERENCE
+    )
     target_acceptance: float = option(
         0.0,
         "Of nuts; nearer to 1 where draws diverge.",
@@ -224,13 +238,9 @@ class FitSettings(ReadingSettings):
 
     def about_moves(self) -> str:
         """The first choice that only decisions have."""
-        said = {
-            f"--moves {self.moves}": self.moves != "auto",
-            f"--others {self.others}": self.others != "auto",
-            f"--candidates {self.candidates}": self.candidates != 0,
-            f"--persistence {self.persistence}": self.persistence != "auto",
-        }
-        return next((words for words, there in said.items() if there), "")
+        own = [one for one in self.choices() if one.option.panel == Panel.DECISIONS]
+        said = [one for one in own if getattr(self, one.name) != one.default]
+        return f"--{said[0].key} {getattr(self, said[0].name)}" if said else ""
 
     @property
     def maybe_decisions(self) -> bool:
@@ -266,7 +276,7 @@ class CompareSettings(ReadingSettings):
     )
     held_out: str = option("", "Other tracks to score on, instead of a split.", path=True)
     method: str = option("laplace", "laplace, map, advi or nuts.", words=METHODS)
-    draws: int = option(250, "Per chain.", Panel.INFERENCE)
+    draws: int = option(250, "Number of draws in a chain.", Panel.INFERENCE)
     seed: int = option(1, SEED, Panel.INFERENCE, least=0)
     workers: int = option(0, "Processes that share the fits.", Panel.INFERENCE, shown="none")
 
@@ -290,13 +300,13 @@ class CalibrateSettings(Settings):
         "", "A fit whose model is to be tried; else --state and so on.", argument=True, path=True
     )
     method: str = option("nuts", "nuts, laplace, advi or map.", words=METHODS)
-    replicates: int = option(100, "Data sets.")
+    replicates: int = option(100, "Number of data sets.")
     truth: str = option(
         "prior", "prior: each data set has its own; fit: the mean costs of the fit.", words=TRUTHS
     )
-    groups: int = option(1, "Of the design.", Panel.DESIGN)
-    animals: int = option(10, "In a group.", Panel.DESIGN)
-    frames: int = option(100, "That they are watched.", Panel.DESIGN)
+    groups: int = option(1, "Number of groups.", Panel.DESIGN)
+    animals: int = option(10, "Number of animals in a group.", Panel.DESIGN)
+    frames: int = option(100, "For how many frames they are watched.", Panel.DESIGN)
     state: str = option("local", "As in shoal fit.", Panel.MODEL, words=FEATURES, several=True)
     target: str = option("0,0", "As in shoal fit.", Panel.MODEL)
     passive: str = option("random-walk", "As in shoal fit.", Panel.MODEL, words=PASSIVE)
@@ -306,7 +316,7 @@ class CalibrateSettings(Settings):
         "5,5", "Shape and rate of the precision's Gamma prior, from which truths come.", Panel.MODEL
     )
     chains: int = option(4, CHAINS, Panel.INFERENCE)
-    draws: int = option(250, "Per chain.", Panel.INFERENCE)
+    draws: int = option(250, "Number of draws in a chain.", Panel.INFERENCE)
     seed: int = option(1, SEED, Panel.INFERENCE, least=0)
     cluster: str = option("", "Worker processes, or a Dask address tcp://…", Panel.INFERENCE)
 
