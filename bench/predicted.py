@@ -19,7 +19,7 @@ import numpy as np
 
 import shoal
 from shoal.cli.compiling import keep_programs
-from shoal.workflows.words import round_edges
+from shoal.workflows.features import round_edges
 
 SETS = {
     "sheep": "sheep-dog/drives_data.mat",

@@ -30,7 +30,7 @@ from shoal.cli.compiling import keep_programs
 from shoal.posterior.choices import statements
 from shoal.posterior.decision_fit import without_levels
 from shoal.posterior.preferences import preferences
-from shoal.workflows.words import feature_of
+from shoal.workflows.features import feature_of
 
 ANIMALS, MOVES, OFTEN = 5, 2000, 20
 SPREAD, TYPICAL, VARIATION, FOLLOW = 10.0, 0.1, 0.3, 0.5

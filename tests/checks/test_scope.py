@@ -15,7 +15,7 @@ from shoal.checks.scope import (
     walls_in_words,
 )
 from shoal.measures.shape import CROWD, nearest_distance
-from shoal.simulation.designs import Surroundings
+from shoal.simulation.designs import Scenario
 from shoal.simulation.release import Window
 
 
@@ -24,7 +24,7 @@ def window(animals, steps):
 
 
 def test_small_groups_are_repeated_whole_and_what_was_asked_for_is_done():
-    given = Surroundings()
+    given = Scenario()
     assert affordable([window(6, 300)], given, None) == (REPLICATES, given)
     assert affordable([window(256, 300)], given, 500) == (500, given)
 
@@ -32,14 +32,14 @@ def test_small_groups_are_repeated_whole_and_what_was_asked_for_is_done():
 @pytest.mark.parametrize("groups", [[(256, 300)], [(40, 5000), (10, 80)], [(20, 900)] * 3])
 def test_the_work_of_large_groups_is_bounded(groups):
     windows = [window(*group) for group in groups]
-    replicates, given = affordable(windows, Surroundings(), None)
+    replicates, given = affordable(windows, Scenario(), None)
     assert FEWEST <= replicates < REPLICATES
     done = replicates * sum(cost_of(w) * w.at_most(given.most).steps for w in windows)
     assert 0.9 * WORK < done <= WORK
 
 
 def test_the_largest_groups_are_compared_for_a_hundred_frames_all_the_same():
-    assert affordable([window(5000, 300)], Surroundings(), None)[1].most == FEWEST_STEPS
+    assert affordable([window(5000, 300)], Scenario(), None)[1].most == FEWEST_STEPS
 
 
 def test_what_was_sampled_is_said():

@@ -16,7 +16,8 @@ from shoal.states import Circular, LocalMisalignment, StateSpace, count_transiti
 from shoal.tracks import Collection
 from shoal.tracks.readers import FORMATS
 from shoal.workflows import comparing, vocabulary
-from shoal.workflows.words import basis_of, feature_of, passive_of
+from shoal.workflows.features import feature_of
+from shoal.workflows.words import basis_of, passive_of
 
 
 def completed(words, monkeypatch):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import shoal
-from shoal.simulation.designs import Surroundings
+from shoal.simulation.designs import Scenario
 from shoal.simulation.groups import simulated
 from shoal.system.progress import silent
 
@@ -153,7 +153,7 @@ PASSIVE_STEPS = shoal.Steps(spread=8.0, typical=0.1, variation=0.3, follow=0.5)
 def test_steps_read_off_simulated_tracks_are_those_the_simulation_chose(arena, others):
     passive = shoal.Steps(spread=8.0, typical=0.1, variation=0.3, follow=0.5, others=others)
     (made,) = simulated(
-        wanted(), Surroundings(60, 0.1, arena), shoal.Release(5, (0.0, 0.0), 0.7), 1,
+        wanted(), Scenario(60, 0.1, arena), shoal.Release(5, (0.0, 0.0), 0.7), 1,
         report=silent, space=STEPS_SPACE, passive=passive, decisions=True,
     )  # fmt: skip
     tracks = shoal.Tracks.from_arrays(made.positions, arena=arena)
@@ -174,7 +174,7 @@ def test_relative_speeds_read_off_simulated_tracks_are_those_the_simulation_chos
     costs = 3.0 * np.abs(space.axes[0].centres - 1.0)[:, None] + np.zeros(space.shape)
     passive = shoal.Steps(spread=8.0, typical=0.1, variation=0.5, follow=0.5)
     (made,) = simulated(
-        costs, Surroundings(60, 0.1, None), shoal.Release(5, (0.0, 0.0), 0.7), 1,
+        costs, Scenario(60, 0.1, None), shoal.Release(5, (0.0, 0.0), 0.7), 1,
         report=silent, space=space, passive=passive, decisions=True,
     )  # fmt: skip
     found = shoal.decisions(shoal.Tracks.from_arrays(made.positions), space, shoal.Steps())
@@ -194,7 +194,7 @@ def test_turns_read_off_simulated_tracks_are_those_the_simulation_chose():
     costs = np.zeros(space.shape) + 1 - np.cos(np.deg2rad(space.axes[0].centres))[:, None]
     arena = shoal.tracks.Rectangle(0.0, 0.0, 1.0, 1.0)
     (made,) = simulated(
-        costs, Surroundings(80, 0.02, arena), shoal.Release(6, (0.5, 0.5), 0.3), 1, report=silent,
+        costs, Scenario(80, 0.02, arena), shoal.Release(6, (0.5, 0.5), 0.3), 1, report=silent,
         space=space, passive=shoal.Turns(spread=6.0), decisions=True,
     )  # fmt: skip
     tracks = shoal.Tracks.from_arrays(made.positions, heading=made.headings, arena=arena)

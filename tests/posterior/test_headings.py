@@ -9,8 +9,9 @@ import pytest
 import shoal
 from shoal.posterior import Fit
 from shoal.report.contents import headings_of
-from shoal.report.replay import Movement
+from shoal.report.replay import Stage
 from shoal.simulation import groups
+from shoal.simulation.designs import Scenario
 from shoal.states import Headings
 
 SPACE = shoal.StateSpace(shoal.LocalMisalignment(bins=12))
@@ -57,8 +58,8 @@ def test_simulations_start_with_headings_taken_as_for_the_fit(fit, monkeypatch):
     moving = np.isfinite(taken)
     assert moving.sum() == 3 and not np.allclose(taken[moving], TRACKS.headings()[0, moving])
     np.testing.assert_allclose(design.start[1][moving], taken[moving])
-    given = Movement().surroundings(fit)  # of the page's replay
-    assert (given.heading_frames, given.minimum_step) == (5, 0.5)
+    given = Stage.of(fit, TRACKS, Scenario()).given  # of the page's replay
+    assert given.headings_or_default.taken == (5, 0.5, False)
 
 
 def test_another_choice_is_warned_of(fit):
@@ -72,7 +73,7 @@ def test_tracks_thinned_otherwise_are_refused_with_what_to_do(fit):
     for use in (
         lambda: shoal.simulate(fit, start=finer, steps=3),
         lambda: shoal.predictive_check(fit, finer),
-        lambda: Movement().surroundings(fit).around(finer),
+        lambda: Stage.of(fit, finer, Scenario()),
     ):
         with pytest.raises(shoal.InputError, match=r"every 0.1 s.*every 0.05 s: .*thin\(2\)"):
             use()

@@ -22,8 +22,9 @@ from shoal.posterior.specification import Unreadable
 from shoal.report.contents import short
 from shoal.report.packing import packed, script_json, unpacked
 from shoal.report.policies import COVERED, factors_of, policy_of
-from shoal.report.replay import Movement, Stage
-from shoal.states import track_states
+from shoal.report.replay import Stage
+from shoal.simulation.designs import Scenario
+from shoal.states import Headings, track_states
 
 
 @pytest.fixture(scope="module")
@@ -227,7 +228,7 @@ def test_replayed_states_are_those_that_were_counted(lag):
     space = shoal.StateSpace(local(), shoal.states.TurningAngle(bins=8))
     counts = shoal.count_transitions(tracks, space, lag=lag, heading_frames=2)
     fit = shoal.Model(space, shoal.RandomWalk(60.0)).fit(counts, method="map", progress=False)
-    stage = Stage.of(fit, tracks, Movement(heading_frames=2))
+    stage = Stage.of(fit, tracks, Scenario(headings=Headings(heading_frames=2)))
     states, _ = track_states(tracks, space, heading_frames=2)
     (panel,) = stage.observed()
     shown = unpacked(panel["states"])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.simulation.behaviour import View
-from shoal.simulation.designs import Surroundings
+from shoal.simulation.designs import Scenario
 from shoal.simulation.groups import simulated
 from shoal.simulation.speeds import BLOCK, Gamma, Observed
 from shoal.simulation.walls import moved
@@ -135,7 +135,7 @@ def test_couzins_animals_stay_together_and_keep_their_distance():
 def test_the_states_that_animals_act_on_are_those_that_tracks_show(rule):
     (outcome,) = simulated(
         TRUTH,
-        Surroundings(steps=25, speed=0.02),
+        Scenario(steps=25, speed=0.02),
         RELEASE,
         7,
         rule=rule,
@@ -366,10 +366,10 @@ def test_the_reach_of_a_target_is_as_near_as_an_observed_animal_came():
     tracks = moving()
     gap = tracks.positions - np.asarray(TARGET)
     nearest = np.hypot(gap[..., 0], gap[..., 1]).min()
-    (design,) = Surroundings(stop="one").designs(tracks, (), TARGET)
+    (design,) = Scenario(stop="one").designs(tracks, (), TARGET)
     assert design.reach == pytest.approx(nearest) and design.goal == TARGET
     visited = tuple(tracks.positions[5, 2].tolist())
-    (design,) = Surroundings(stop="one", target=visited).designs(tracks)
+    (design,) = Scenario(stop="one", target=visited).designs(tracks)
     assert design.reach == pytest.approx(np.ptp(tracks.positions, axis=(0, 1)).max() / 20)
 
 
@@ -555,7 +555,7 @@ def test_groups_that_live_by_draws_differ_as_the_posterior_does():
         assert len(herds.tracks) == 3
     costs = fit.cost_to_go.values.reshape(-1, 8)
     outcomes = simulated(
-        fit, Surroundings(steps=1), tracks, 1, draws="each", replicates=300, report=silent,
+        fit, Scenario(steps=1), tracks, 1, draws="each", replicates=300, report=silent,
         decisions=True,
     )  # fmt: skip
     chosen = np.concatenate([outcome.destination[0] for outcome in outcomes])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import shoal
-from shoal.simulation.designs import Surroundings
+from shoal.simulation.designs import Scenario
 from shoal.simulation.release import hull, observed_window
 from shoal.simulation.speeds import observed_lengths
 
@@ -62,11 +62,11 @@ def test_observed_speeds_are_those_of_the_frames_that_are_simulated():
     places[:20] /= 100.0
     places[:20, :5] = np.nan
     tracks = shoal.Tracks.from_arrays(places)
-    (design,) = Surroundings().designs(tracks)
+    (design,) = Scenario().designs(tracks)
     assert design.steps == 19
     for own, other in zip(design.speeds.series, observed_lengths(tracks), strict=True):
         assert own.tolist() == other[-19:].tolist()
-    (short,) = Surroundings(most=7).designs(tracks)
+    (short,) = Scenario(most=7).designs(tracks)
     assert short.steps == 7
 
 
@@ -75,15 +75,15 @@ def test_the_hull_holds_every_place_and_leaves_known_walls_alone():
     tracks = shoal.Tracks.from_arrays(places)
     box = hull(tracks)
     assert box.holds(places).all() and box.distance(places).min() == 0.0
-    assert Surroundings(arena="hull").around(tracks).arena == box
+    assert Scenario(arena="hull").around(tracks).arena == box
     walled = tracks.with_arena(shoal.tracks.Circle(0, 0, 99))
-    assert Surroundings(arena="hull").around(walled).arena == shoal.tracks.Circle(0, 0, 99)
-    assert Surroundings(arena="none").around(walled).arena is None
+    assert Scenario(arena="hull").around(walled).arena == shoal.tracks.Circle(0, 0, 99)
+    assert Scenario(arena="none").around(walled).arena is None
     line = shoal.Tracks.from_arrays(np.stack([places[..., 0], 0 * places[..., 1]], axis=-1))
     assert hull(line).holds(line.positions).all()
     milling = shoal.Tracks.from_arrays(np.sin(np.linspace(0, 20, 40))[:, None, None] + places / 99)
-    assert Surroundings(arena="auto").around(milling).arena == hull(milling)
+    assert Scenario(arena="auto").around(milling).arena == hull(milling)
     on_their_way = shoal.Tracks.from_arrays(places + 3.0 * np.arange(40)[:, None, None])
-    assert Surroundings(arena="auto").around(on_their_way).arena is None
+    assert Scenario(arena="auto").around(on_their_way).arena is None
     with pytest.raises(shoal.InputError, match="'hull' or 'none'"):
-        Surroundings(arena="box")
+        Scenario(arena="box")

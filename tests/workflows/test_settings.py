@@ -2,12 +2,12 @@
 
 import tomllib
 from dataclasses import dataclass, fields
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 import pytest
 
 from shoal.errors import InputError
-from shoal.workflows.options import Option
+from shoal.workflows.options import option
 from shoal.workflows.reading import Reading
 from shoal.workflows.settings import FitSettings, ReadingSettings
 
@@ -17,8 +17,8 @@ class Contest(ReadingSettings):
     """Of a command that is not there."""
 
     command: ClassVar[str] = "contest"
-    share: Annotated[float, Option("Of the prize.")] = 0.5
-    prize: Annotated[str, Option("What is won.")] = "fish"
+    share: float = option(0.5, "Of the prize.")
+    prize: str = option("fish", "What is won.")
 
 
 @pytest.mark.parametrize("kind", [FitSettings, Contest])

@@ -4,7 +4,8 @@ import pytest
 
 import shoal
 from registries import CIRCLE, MIXED
-from shoal.workflows.words import feature_of, passive_of
+from shoal.workflows.features import feature_of
+from shoal.workflows.words import passive_of
 
 
 @pytest.mark.parametrize(

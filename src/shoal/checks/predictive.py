@@ -21,7 +21,7 @@ from shoal.measures.summaries import SUMMARIES, summaries
 from shoal.posterior import Fit
 from shoal.simulation import Vicsek
 from shoal.simulation.batches import Outcome
-from shoal.simulation.designs import AUTO, Surroundings
+from shoal.simulation.designs import AUTO, Scenario
 from shoal.simulation.groups import simulated
 from shoal.system.progress import Report, reporting
 from shoal.tracks import Collection, Tracks, headings, shortest
@@ -97,15 +97,13 @@ def predictive_check(  # noqa: PLR0913  (every choice a user has)
     if replicates is not None and not (hasattr(replicates, "__index__") and replicates >= 40):
         raise InputError(f"replicates are a whole number, 40 or more; got {replicates!r}")
     taken = fit.headings_with(heading_frames, minimum_step, tracker_headings)
-    given = Surroundings(
-        None, speed, default_arena(fit, arena, space), walls, stop, target, reach, None, "",
-        taken.heading_frames, taken.minimum_step, taken.tracker_headings, fit.lag, taken,
+    given = Scenario(
+        None, speed, default_arena(fit, arena, space), walls, stop, target, reach,
+        headings=taken, lag=fit.lag,
     )  # fmt: skip
     bare = [group.arena is None and given.arena == AUTO for group in groups]
     groups = [given.around(group) for group in groups]
-    given = replace(
-        given, lag=1, arena=None, heading_frames=given.heading_steps, headings=None
-    )  # done
+    given = given.thinned()
     windows = [given.window(group) for group in groups]
     asked = replicates
     replicates, given = affordable(windows, given, asked)
@@ -151,13 +149,18 @@ def predictive_check(  # noqa: PLR0913  (every choice a user has)
     )
 
 
-def _vicsek(fit: Fit, groups: Sequence[Tracks], given: Surroundings) -> Vicsek | None:
+def _vicsek(fit: Fit, groups: Sequence[Tracks], given: Scenario) -> Vicsek | None:
     """Vicsek's rule with the fit's neighbourhood and the tracks' noise; None for lone animals."""
     if any(len(tracks.members) < 2 for tracks in groups):
         return None
     radii = [getattr(part, "radius", None) for part in fit.model.space.parts]
     radius = next((r for r in radii if r is not None), None)
-    return Vicsek.fitted(groups, given.heading_frames, given.minimum_step, radius)
+    return Vicsek.fitted(
+        groups,
+        given.headings_or_default.heading_frames,
+        given.headings_or_default.minimum_step,
+        radius,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +174,7 @@ class _Reading:
 
     groups: Sequence[Tracks]
     goals: dict[str, tuple[Any, float]]
-    given: Surroundings
+    given: Scenario
 
     def of_tracks(self) -> dict[str, dict[str, float]]:
         """Per measure the value of every group."""
@@ -214,7 +217,12 @@ class _Reading:
         count, frames, animals, _ = stack.shape
         flat = np.moveaxis(stack, 1, 0).reshape(frames, count * animals, 2)
         given = self.given
-        angles = headings(flat, given.heading_frames, given.minimum_step, tracks.arena)
+        angles = headings(
+            flat,
+            given.headings_or_default.heading_frames,
+            given.headings_or_default.minimum_step,
+            tracks.arena,
+        )
         angle = np.moveaxis(angles.reshape(frames, count, animals), 0, 1)
         goal, reach = self.goals.get(tracks.group, (None, None))
         motion = Motion(stack, angle, tracks.fps, tracks.arena, goal, reach)
@@ -222,7 +230,7 @@ class _Reading:
 
 
 def _goals(
-    fit: Fit, groups: Sequence[Tracks], given: Surroundings, space: Any
+    fit: Fit, groups: Sequence[Tracks], given: Scenario, space: Any
 ) -> dict[str, tuple[Any, float]]:
     """Target and arrival radius of each group, or None where nothing stands still."""
     parts = (fit.model.space if space is None else space).parts
@@ -236,7 +244,7 @@ def _goals(
     }
 
 
-def _towards(given: Surroundings, reading: _Reading) -> Surroundings:
+def _towards(given: Scenario, reading: _Reading) -> Scenario:
     """Vicsek's particles want nothing: where they stop must be told."""
     if given.stop is None:
         return given

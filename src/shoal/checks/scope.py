@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from shoal.posterior import Fit
-from shoal.simulation.designs import AUTO, Surroundings
+from shoal.simulation.designs import AUTO, Scenario
 from shoal.simulation.release import Window
 from shoal.tracks import Tracks
 
@@ -27,9 +27,7 @@ def default_arena(fit: Fit, arena: Any, space: Any = None) -> Any:
     return next((walls for walls in known if walls is not None), AUTO)
 
 
-def affordable(
-    windows: Sequence[Window], given: Surroundings, replicates: Any
-) -> tuple[int, Surroundings]:
+def affordable(windows: Sequence[Window], given: Scenario, replicates: Any) -> tuple[int, Scenario]:
     """As many replicates as were asked for; else fewer, and fewer frames, of large groups."""
     if replicates is not None:
         return int(replicates), given

@@ -1,4 +1,4 @@
-"""``shoal fit`` and ``shoal check``."""
+"""``shoal fit``, ``shoal check``, ``shoal compare`` and ``shoal calibrate``."""
 
 import warnings
 from pathlib import Path
@@ -10,7 +10,7 @@ from shoal.cli.answering import Answer, Rows, places
 from shoal.cli.interrupting import on_stop
 from shoal.errors import InputError
 from shoal.workflows.options import Panel
-from shoal.workflows.settings import FitSettings
+from shoal.workflows.settings import CalibrateSettings, CompareSettings, FitSettings
 
 
 def fit(
@@ -22,7 +22,7 @@ def fit(
         bool,
         typer.Option(
             "--resume",
-            help="Go on with a run of nuts that was interrupted, by the same command.",
+            help="Continue an interrupted run of nuts, with the same command.",
             rich_help_panel=Panel.INFERENCE.value,
         ),
     ] = False,
@@ -30,7 +30,7 @@ def fit(
         bool,
         typer.Option(
             "--restart",
-            help="Forget an interrupted run, and start anew.",
+            help="Discard an interrupted run and start again.",
             rich_help_panel=Panel.INFERENCE.value,
         ),
     ] = False,
@@ -108,3 +108,53 @@ def check(
         [repr(loaded), str(diagnostics)],
         status=0 if diagnostics.trusted else 1,
     )
+
+
+def compare(
+    settings: CompareSettings,
+    out: Annotated[
+        Path, typer.Option(help="Where to write the table; figure, page and choices go beside it.")
+    ] = Path("compare.csv"),
+    progress: Any = None,
+) -> Answer:
+    """Put models side by side on decisions that none of them has seen.
+
+    Example:  shoal compare guppies.csv --state local,target --target 0.2,0.8
+    """
+    from shoal.workflows.comparing import CompareRun  # noqa: PLC0415  (loads JAX only when needed)
+    from shoal.workflows.records import compared  # noqa: PLC0415
+
+    run = CompareRun(settings, progress)
+    written = run.write(out)
+    shown: list[Rows | str] = [
+        Rows(f"Held out: {run.what_was_held_out()}", run.comparison.rows()),
+        *(f"note: {note}" for note in run.notes()),
+        run.comparison.sentence(),
+        *places(written),
+    ]
+    return Answer(compared(run, written), shown)
+
+
+def calibrate(
+    settings: CalibrateSettings,
+    out: Annotated[
+        Path, typer.Option(help="Where to write the ranks; figure, page and choices go beside it.")
+    ] = Path("calibration.csv"),
+    progress: Any = None,
+) -> Answer:
+    """Say how well costs would be recovered: fits to simulated animals whose costs are known.
+
+    Example:  shoal calibrate --state local --groups 26 --animals 10 --frames 100 --method laplace
+    """
+    from shoal.workflows.calibrating import CalibrateRun  # noqa: PLC0415  (loads JAX)
+    from shoal.workflows.records import calibrated  # noqa: PLC0415
+
+    run = CalibrateRun(settings, progress)
+    written = run.write(out)
+    found = run.calibration
+    shown: list[Rows | str] = [
+        Rows(f"{found.method}, {len(found.replicates)} data sets", run.rows()),
+        *found.sentences(),
+        *places(written),
+    ]
+    return Answer(calibrated(found, written), shown)

@@ -7,18 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from shoal.cli import (
-    animating,
-    calibrating,
-    comparing,
-    doctoring,
-    exploring,
-    fitting,
-    listing,
-    reporting,
-    reproducing,
-    simulating,
-)
+from shoal.cli import doctoring, fitting, listing, reporting, reproducing, simulating
 from shoal.cli.answering import Debug, Json, Quiet, answering
 from shoal.cli.compiling import with_programs_kept
 from shoal.cli.interrupting import ending_soon_after_stop, stoppable
@@ -63,14 +52,14 @@ app.callback()(shoal)
 
 COMMANDS: dict[str, tuple[Callable[..., Any], ...]] = {
     "First steps": (reproducing.demo, doctoring.doctor, listing.formats, listing.features),
-    "From tracks to costs": (fitting.fit, fitting.check, comparing.compare),
-    "A page to look at": (reporting.report, exploring.explore),
-    "From costs to groups": (simulating.simulate, simulating.predict, animating.animate),
-    "How far to trust it": (calibrating.calibrate, reproducing.reproduce),
+    "From tracks to costs": (fitting.fit, fitting.check, fitting.compare),
+    "A page to look at": (reporting.report, reporting.explore),
+    "From costs to groups": (simulating.simulate, simulating.predict, simulating.animate),
+    "How far to trust it": (fitting.calibrate, reproducing.reproduce),
 }
 """What shoal can do, in the order in which it is listed."""
 
-COMPUTES_NOTHING = (listing.formats, listing.features, animating.animate, doctoring.doctor)
+COMPUTES_NOTHING = (listing.formats, listing.features, simulating.animate, doctoring.doctor)
 
 for panel, commands in COMMANDS.items():
     for command in commands:

@@ -1,14 +1,12 @@
 """The options of ``shoal demo`` and ``shoal reproduce``: each is written here alone."""
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 from shoal.errors import InputError
-from shoal.workflows.options import Option, Settings
-from shoal.workflows.settings import SAME
+from shoal.workflows.options import Settings, option
+from shoal.workflows.settings import SEED
 from shoal.workflows.vocabulary import STUDIES
-
-Seed = Annotated[int, Option(SAME, least=0, last=True)]
 
 
 @dataclass(frozen=True)
@@ -17,8 +15,8 @@ class DemoSettings(Settings):
 
     command: ClassVar[str] = "demo"
 
-    seed: Seed = 1
-    draws: Annotated[int, Option("Posterior draws per chain.", least=100)] = 1000
+    seed: int = option(1, SEED, least=0, last=True)
+    draws: int = option(1000, "Posterior draws per chain.", least=100)
 
 
 @dataclass(frozen=True)
@@ -27,14 +25,14 @@ class ReproduceSettings(Settings):
 
     command: ClassVar[str] = "reproduce"
 
-    study: Annotated[str, Option("vicsek, guppies or all.", words=STUDIES, argument=True)] = "all"
-    quick: Annotated[bool, Option("Short chains and few groups: some minutes.")] = False
-    data: Annotated[
-        str, Option("Real guppies: a folder or table of all experiments, or one of them.")
-    ] = ""
-    target: Annotated[str, Option("X,Y: the shelter, in the coordinates of --data.")] = ""
-    flip_y: Annotated[bool, Option("y counts downwards in --data.")] = False
-    seed: Seed = 1
+    study: str = option("all", "vicsek, guppies or all.", words=STUDIES, argument=True)
+    quick: bool = option(False, "Short chains and few groups: some minutes.")
+    data: str = option(
+        "", "Real guppies: a folder or table of all experiments, or one of them.", path=True
+    )
+    target: str = option("", "X,Y: the shelter, in the coordinates of --data.")
+    flip_y: bool = option(False, "y counts downwards in --data.")
+    seed: int = option(1, SEED, least=0, last=True)
 
     def __post_init__(self) -> None:
         """Check the words before any work is done."""

@@ -11,7 +11,7 @@ from shoal.errors import checked_seed
 from shoal.lmdp import Solution, solve
 from shoal.passive import TurningMixture
 from shoal.results import Result
-from shoal.simulation.designs import Surroundings
+from shoal.simulation.designs import Scenario
 from shoal.simulation.groups import as_tracks, simulated
 from shoal.simulation.release import Release
 from shoal.states import Circular, LocalMisalignment, StateSpace, Transitions, count_transitions
@@ -94,9 +94,9 @@ def simulate_spp(
     """
     bins = solution.passive.size
     space = StateSpace(LocalMisalignment(bins=bins, radius=radius))
-    surroundings = Surroundings(steps, speed, Periodic(0.0, 0.0, side, side))
+    scenario = Scenario(steps, speed, Periodic(0.0, 0.0, side, side))
     (outcome,) = simulated(
-        solution, surroundings, Release(agents), checked_seed(seed), space=space, report=silent,
+        solution, scenario, Release(agents), checked_seed(seed), space=space, report=silent,
         decisions=True, between=False,
     )  # fmt: skip
     told = f"simulated by shoal {__version__}: the paper's SPP-LMDP algorithm, seed {seed}"

@@ -13,7 +13,7 @@ from shoal.lmdp import Solution, solve
 from shoal.moves import Turns
 from shoal.passive import TurningMixture
 from shoal.results import Result, counted
-from shoal.simulation.designs import Design, Surroundings
+from shoal.simulation.designs import Design, Scenario
 from shoal.simulation.groups import as_tracks, simulated_designs
 from shoal.simulation.policy import Policy
 from shoal.simulation.release import Release
@@ -158,10 +158,8 @@ def simulate_tank(
         raise InputError("a tank needs at least one group")
     space, solution = tank_truth(chosen)
     release = Release(chosen.animals, (0.7, 0.2), 0.06, 150.0, 35.0)
-    surroundings = Surroundings(
-        LONGEST - 1, 1.0, Rectangle(0, 0, 1, 1), stop="one", reach=chosen.reach
-    )
-    (plain,) = surroundings.designs(release, (), TARGET)
+    scenario = Scenario(LONGEST - 1, 1.0, Rectangle(0, 0, 1, 1), stop="one", reach=chosen.reach)
+    (plain,) = scenario.designs(release, (), TARGET)
     paces = np.random.default_rng([checked_seed(seed), 2**31 + 1]).normal(
         0.0, chosen.between, chosen.females + chosen.males
     )
@@ -180,7 +178,7 @@ def simulate_tank(
     told = f"simulated by shoal {__version__}: the tank, a stand-in for the guppies, seed {seed}"
     policy = Policy.of(solution.cost_to_go, chosen.passive_turns, space, 1.0, "mean")
     with reporting(progress) as report:
-        found = _long_enough(policy, designs, surroundings, checked_seed(seed), report)
+        found = _long_enough(policy, designs, scenario, checked_seed(seed), report)
     tracks = Collection(as_tracks(outcome, told, several=False) for outcome in found)
     return Tank(tracks, solution, space, TARGET, chosen)
 
@@ -188,7 +186,7 @@ def simulate_tank(
 def _long_enough(
     policy: Policy,
     designs: list[Design],
-    surroundings: Surroundings,
+    scenario: Scenario,
     seed: int,
     report: Report,
 ) -> list[Any]:
@@ -196,7 +194,7 @@ def _long_enough(
     kept: dict[str, Any] = {}
     for attempts in ATTEMPTS:  # more give the same first ones
         outcomes = simulated_designs(
-            policy, designs, surroundings, seed, replicates=attempts, report=report
+            policy, designs, scenario, seed, replicates=attempts, report=report
         )
         for outcome in outcomes:
             if len(outcome.positions) >= SHORTEST:

@@ -12,8 +12,8 @@ from shoal.errors import InputError
 from shoal.posterior import DecisionFit, Fit
 from shoal.report.fans import BYTES, fans_of
 from shoal.report.packing import packed
-from shoal.simulation import simulate
-from shoal.simulation.designs import AUTO, Surroundings
+from shoal.simulation.designs import AUTO, Scenario
+from shoal.simulation.groups import simulate_scenario
 from shoal.simulation.release import Window
 from shoal.states import Scene, SpeedFeature
 from shoal.states.scene import Feature
@@ -27,52 +27,6 @@ FIXES = 120_000
 """Places in a page, of observed groups; simulated ones have as many again."""
 
 
-@dataclass(frozen=True)
-class Movement:
-    """How simulated groups move, and how headings are taken: what ``shoal.simulate`` is told.
-
-    Parameters
-    ----------
-    speed, arena, walls
-        As in ``shoal.predictive_check``.
-    heading_frames, minimum_step, tracker_headings
-        How headings are read off tracks; None: as for the fit.
-    stop, target, reach
-        Where groups end.
-    seed
-        Of the simulation.
-    """
-
-    speed: Any = None
-    arena: Any = None
-    walls: str = "reflect"
-    heading_frames: int | None = None
-    minimum_step: float | None = None
-    tracker_headings: bool | None = None
-    stop: Any = None
-    target: Any = None
-    reach: Any = None
-    seed: int = 1
-
-    def options(self) -> dict[str, Any]:
-        """As keyword arguments."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
-
-    def surroundings(self, fit: Fit) -> Surroundings:
-        """With the lag of a fit, and headings taken as for it."""
-        taken = fit.headings_with(self.heading_frames, self.minimum_step, self.tracker_headings)
-        return Surroundings(
-            speed=self.speed,
-            arena=default_arena(fit, self.arena),
-            walls=self.walls,
-            heading_frames=taken.heading_frames,
-            minimum_step=taken.minimum_step,
-            tracker_headings=taken.tracker_headings,
-            lag=fit.lag,
-            headings=taken,
-        )
-
-
 @dataclass(frozen=True, eq=False)
 class Stage:
     """The observed groups that a page replays, and what simulated ones start from.
@@ -80,7 +34,9 @@ class Stage:
     Attributes
     ----------
     given
-        How headings are taken, and the walls.
+        How groups move, and how headings are taken.
+    seed
+        Of the simulations.
     starts
         The tracks that simulations begin from, with the steps of the replay.
     seen
@@ -93,18 +49,23 @@ class Stage:
     """
 
     fit: Fit
-    moving: Movement
-    given: Surroundings
+    given: Scenario
+    seed: int
     starts: tuple[tuple[Tracks, int], ...]
     seen: tuple[Tracks, ...]
     whole: tuple[tuple[Tracks, slice], ...]
     omitted: str = ""
 
     @classmethod
-    def of(cls, fit: Fit, tracks: Any, moving: Movement) -> "Stage":
+    def of(cls, fit: Fit, tracks: Any, scenario: Scenario, seed: int = 1) -> "Stage":
         """As many groups and frames as fit into a page."""
         groups = list(tracks)
-        given = moving.surroundings(fit)
+        given = replace(
+            scenario,
+            arena=default_arena(fit, scenario.arena),
+            headings=scenario.headings or fit.headings_with(),
+            lag=fit.lag,
+        )
         starts, seen, whole, left, words = [], [], [], FIXES, []
         for group in groups[:GROUPS]:
             around = given.around(group)
@@ -127,27 +88,24 @@ class Stage:
         bare = [group.arena is None and given.arena == AUTO for group in groups[: len(seen)]]
         words += [note[0].lower() + note[1:-1] for note in walls_in_words(seen, bare)]
         found = (tuple(starts), tuple(seen), tuple(whole), "; ".join(words))
-        return cls(fit, moving, given, *found)
+        return cls(fit, given, seed, *found)
 
     def observed(self) -> list[dict[str, Any]]:
         """A panel for each group, with the states that were counted."""
-        given = self.given
-        reading = (given.heading_frames, given.minimum_step, given.tracker_headings)
-        return [_panel(self.fit, tracks, *reading, every) for tracks, every in self.whole]
+        taken = self.given.headings_or_default.taken
+        return [_panel(self.fit, tracks, *taken, every) for tracks, every in self.whole]
 
-    def simulated(self, fit: Fit | None = None, rule: str = "stochastic", **changed: Any) -> Any:
+    def simulated(
+        self, fit: Fit | None = None, rule: str = "stochastic", seed: Any = None, **changed: Any
+    ) -> Any:
         """Groups that live by the fit from the same starts."""
-        moving = replace(self.moving, **changed, arena=self.given.arena)
+        given, policy = replace(self.given, **changed), fit or self.fit
+        seed = self.seed if seed is None else seed
         with warnings.catch_warnings():  # the page says who is not simulated
             warnings.filterwarnings("ignore", ".*are not simulated")
             return [
-                simulate(
-                    fit or self.fit,
-                    start=group,
-                    steps=steps,
-                    rule=rule,
-                    progress=False,
-                    **moving.options(),
+                simulate_scenario(
+                    policy, replace(given, steps=steps), group, seed, rule=rule, progress=False
                 )
                 for group, steps in self.starts
             ]
@@ -161,12 +119,10 @@ class Stage:
         fit, given = self.fit, self.given
         if not isinstance(fit, DecisionFit):
             return [None] * len(self.whole)
-        reading: dict[str, Any] = {"minimum_step": given.minimum_step}
+        frames, step, tracker = given.headings_or_default.taken
+        reading: dict[str, Any] = {"minimum_step": step}
         if not fit.model.passive.steps:
-            reading |= {
-                "heading_frames": given.heading_frames,
-                "tracker_headings": given.tracker_headings,
-            }
+            reading |= {"heading_frames": frames, "tracker_headings": tracker}
         found = [fans_of(fit, tracks, every, **reading) for tracks, every in self.whole]
         return [None if fan is None else fan.contents(BYTES // len(found)) for fan in found]
 

@@ -16,8 +16,9 @@ from shoal.report.frame import asset, page_html
 from shoal.report.known import in_words
 from shoal.report.packing import packed
 from shoal.report.policies import policy_of
-from shoal.report.replay import Movement, Stage
+from shoal.report.replay import Stage
 from shoal.report.sections import Section, bullets, paragraph, table
+from shoal.simulation.designs import Scenario
 from shoal.states import Circular, Folded
 from shoal.states.scene import Feature
 from shoal.version import __version__
@@ -43,7 +44,7 @@ class Report:
         Observed groups among simulated ones; None for none.
     who
         The animals, in the title.
-    moving
+    scenario, seed
         How simulated groups move.
     rows, notes
         What was read and counted, and what was done to it.
@@ -57,7 +58,8 @@ class Report:
     tracks: Any = None
     check: PredictiveCheck | None = None
     who: str = "these animals"
-    moving: Movement = field(default_factory=Movement)
+    scenario: Scenario = field(default_factory=Scenario)
+    seed: int = 1
     rows: Sequence[tuple[str, str]] = ()
     notes: Sequence[str] = ()
     choices: str = ""
@@ -81,7 +83,7 @@ class Report:
         features = all(isinstance(part, Feature) for part in self.fit.model.space.parts)
         if self.tracks is None or not features:
             return None
-        return Stage.of(self.fit, self.tracks, self.moving)
+        return Stage.of(self.fit, self.tracks, self.scenario, self.seed)
 
     def html(self, *, served: bool = False) -> str:
         """The page, with its numbers inside, or one that asks the explorer's server for them."""

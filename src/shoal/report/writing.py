@@ -7,8 +7,8 @@ from typing import Any
 from shoal.checks import predictive_check
 from shoal.errors import InputError
 from shoal.posterior import Fit
-from shoal.report.replay import Movement
 from shoal.report.report import Report
+from shoal.simulation.designs import Scenario
 from shoal.system.files import make_folder, write_whole
 from shoal.system.progress import Report as Progress
 
@@ -73,19 +73,21 @@ def write_report(  # noqa: PLR0913  (every choice a user has)
     out = Path(path)
     if out.suffix.lower() not in (".html", ".htm"):
         raise InputError(f"a report is a page whose name ends in .html; got {out}")
-    moving = Movement(
-        speed, arena, walls, heading_frames, minimum_step, tracker_headings, seed=seed
-    )
     said = [*getattr(tracks, "notes", ()), *notes]
     if check is None and tracks is not None and checked_replicates(replicates):
-        options = {name: value for name, value in moving.options().items() if value is not None}
         try:
             check = predictive_check(
-                fit, tracks, replicates=replicates, progress=progress, **options
-            )
+                fit, tracks, replicates=replicates, progress=progress, seed=seed, arena=arena,
+                walls=walls, speed="observed" if speed is None else speed,
+                heading_frames=heading_frames, minimum_step=minimum_step,
+                tracker_headings=tracker_headings,
+            )  # fmt: skip
         except InputError as error:
             said.append(f"no predictive check was made: {error}")
-    report = Report(fit, tracks, check, who, moving, (), said)
+    given = (heading_frames, minimum_step, tracker_headings)
+    headings = None if tracks is None else fit.headings_with(*given)
+    scenario = Scenario(None, speed, arena, walls, headings=headings)
+    report = Report(fit, tracks, check, who, scenario, seed, (), said)
     make_folder(out.parent)
     write_whole(out, report.html().encode())
     return out

@@ -1,7 +1,7 @@
 """What is given before a simulation begins: who, where, how fast, for how long."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ Point = tuple[float, ...]
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """One group to be: its members, start, speeds, surroundings and length.
+    """One group to be: its members, start, speeds, scenario and length.
 
     ``places`` are those of landmarks that its behaviour needs, ``company`` of all it has.
     """
@@ -52,8 +52,8 @@ class Design:
 
 
 @dataclass(frozen=True)
-class Surroundings:
-    """The choices that a user makes for all groups.
+class Scenario:
+    """What a user chooses for all groups: how long, how fast, in which walls, up to where.
 
     Parameters
     ----------
@@ -74,11 +74,11 @@ class Surroundings:
         policy, and as near as an observed animal came, a twentieth of their range at least.
     fps
         Frames per second of a release; tracks know their own.
+    headings
+        How headings are taken from tracks; those with another frame interval are refused, if it is
+        known. None: as for the fit that is followed, or from one frame to the next.
     lag
         Frames between decisions: tracks are thinned to one frame for each.
-    headings
-        How headings were taken for the fit that is followed: tracks with another frame interval
-        are refused.
     most
         Of steps, where the tracks decide how many there are.
     """
@@ -92,11 +92,8 @@ class Surroundings:
     reach: Any = None
     fps: Any = None
     length_unit: str = ""
-    heading_frames: Any = 1
-    minimum_step: Any = 0.0
-    tracker_headings: Any = False
-    lag: int = 1
     headings: Headings | None = None
+    lag: int = 1
     most: int | None = None
 
     def __post_init__(self) -> None:
@@ -170,8 +167,7 @@ class Surroundings:
             )
         if self.fps is not None and tracks.fps is None:
             tracks = tracks.with_fps(float(self.fps))
-        if self.headings is not None:
-            self.headings.check_interval(tracks)
+        self.headings_or_default.check_interval(tracks)
         if isinstance(self.arena, str) and self.arena in (HULL, AUTO):
             if tracks.arena is None and not (self.arena == AUTO and travels(tracks)):
                 tracks = tracks.with_arena(hull(tracks))
@@ -181,15 +177,22 @@ class Surroundings:
 
     def window(self, around: Tracks) -> Window:
         """The frames and animals that are simulated, of tracks that ``around`` gave."""
+        taken = self.thinned().headings_or_default
         found = observed_window(
-            around, self.heading_steps, self.minimum_step, self.tracker_headings
+            around, taken.heading_frames, taken.minimum_step, taken.tracker_headings
         )
         return found.at_most(self.most)
 
     @property
-    def heading_steps(self) -> int:
-        """Over how many of the frames that are left headings are taken: at least one."""
-        return max(1, round(self.heading_frames / self.lag))
+    def headings_or_default(self) -> Headings:
+        """How headings are taken."""
+        return self.headings or Headings()
+
+    def thinned(self) -> "Scenario":
+        """The same for tracks that ``around`` gave: their walls and their frames are as chosen."""
+        frames = max(1, round(self.headings_or_default.heading_frames / self.lag))
+        headings = replace(self.headings_or_default, heading_frames=frames, interval=None)
+        return replace(self, lag=1, arena=None, headings=headings)
 
     def _released(self, release: Release, landmarks: Sequence[str], goal: Any) -> Design:
         if landmarks:
@@ -230,7 +233,7 @@ class Surroundings:
         point, reach = (None, 0.0) if self.stop is None else self.goal_of(seen, goal)
         return Design(
             tracks.group, tracks.members, steps, start,
-            speeds_of(self.speed, seen, tracks.fps, self.minimum_step),
+            speeds_of(self.speed, seen, tracks.fps, self.headings_or_default.minimum_step),
             tracks.fps, tracks.length_unit, arena,
             {name: _followed(tracks, name, frame, steps) for name in landmarks},
             _company(tracks, frame, steps), point, reach, _covariates(tracks),

@@ -10,7 +10,7 @@ from shoal.errors import InputError, checked_seed
 from shoal.posterior import Fit
 from shoal.simulation.batches import Course, Outcome, run_designs
 from shoal.simulation.behaviour import Behaviour
-from shoal.simulation.designs import Design, Surroundings
+from shoal.simulation.designs import Design, Scenario
 from shoal.simulation.following import RULES, checked_space
 from shoal.simulation.policy import Policy, warn_of_radius
 from shoal.simulation.release import Release
@@ -128,16 +128,36 @@ def simulate(  # noqa: PLR0913  (every choice a user has)
     fitted = isinstance(policy, Fit) and not isinstance(start, Release)
     choices = (heading_frames, minimum_step, tracker_headings)
     taken = policy.headings_with(*choices) if fitted else Headings().chosen(*choices)
-    surroundings = Surroundings(
-        steps, speed, arena, walls, stop, target, reach, fps, length_unit, taken.heading_frames,
-        taken.minimum_step, taken.tracker_headings,
-        policy.lag if isinstance(policy, Fit) else 1, taken,
+    scenario = Scenario(
+        steps, speed, arena, walls, stop, target, reach, fps, length_unit, taken,
+        policy.lag if isinstance(policy, Fit) else 1,
     )  # fmt: skip
+    return simulate_scenario(
+        policy, scenario, start, seed, rule=rule, draws=draws, replicates=replicates, space=space,
+        passive=passive, discount=discount, progress=progress,
+    )  # fmt: skip
+
+
+def simulate_scenario(  # noqa: PLR0913  (what simulate takes, the scenario made)
+    policy: Any,
+    scenario: Scenario,
+    start: Any,
+    seed: Any,
+    *,
+    rule: Any = "stochastic",
+    draws: Any = "mean",
+    replicates: Any = None,
+    space: Any = None,
+    passive: Any = None,
+    discount: Any = 1.0,
+    progress: bool | Report | None = None,
+) -> Any:
+    """Groups in a scenario, as Tracks."""
     several = replicates is not None
     count = _checked_count(replicates) if several else 1
     with reporting(progress) as report:
         outcomes = simulated(
-            policy, surroundings, start, checked_seed(seed), rule=rule, draws=draws,
+            policy, scenario, start, checked_seed(seed), rule=rule, draws=draws,
             replicates=count, space=space, passive=passive, discount=discount, report=report,
         )  # fmt: skip
         told = f"simulated by shoal {__version__}: {_words(policy, rule, draws)}, seed {seed}"
@@ -149,7 +169,7 @@ def simulate(  # noqa: PLR0913  (every choice a user has)
 
 def simulated(  # noqa: PLR0913  (what simulate takes, resolved)
     policy: Any,
-    surroundings: Surroundings,
+    scenario: Scenario,
     start: Any,
     seed: int,
     *,
@@ -169,16 +189,16 @@ def simulated(  # noqa: PLR0913  (what simulate takes, resolved)
         raise InputError(f"rule is one of {', '.join(RULES)}; got {rule!r}")
     if draws not in DRAWS:
         raise InputError(f"draws is 'mean' or 'each'; got {draws!r}")
-    course = Course(surroundings.walls, surroundings.stop or "", decisions)
+    course = Course(scenario.walls, scenario.stop or "", decisions)
     if isinstance(policy, Rules) and not isinstance(policy, type):
-        designs = surroundings.designs(start)
+        designs = scenario.designs(start)
         warn_of_radius(getattr(policy, "reach", None), designs)
         outcomes = run_designs(policy.behaviour(), designs, replicates, seed, course, report)
         return _in_order(outcomes, designs)
     found = Policy.of(policy, passive, space, discount, draws)
     if found.moves is None:
         checked_space(found.space)
-    designs = found.designs(surroundings, start)
+    designs = found.designs(scenario, start)
     apart = any(isinstance(part, Custom) for part in found.space.parts)
     steps = found.moves is not None and found.moves.moves.steps
     course = replace(course, apart=apart, steps=steps)
@@ -189,14 +209,14 @@ def simulated(  # noqa: PLR0913  (what simulate takes, resolved)
 def simulated_designs(
     policy: Policy,
     designs: Sequence[Design],
-    surroundings: Surroundings,
+    scenario: Scenario,
     seed: int,
     *,
     replicates: int,
     report: Report,
 ) -> list[Outcome]:
     """What became of groups whose designs were made by hand, under the stochastic rule."""
-    course = Course(surroundings.walls, surroundings.stop or "")
+    course = Course(scenario.walls, scenario.stop or "")
     behaviour, placed = policy.followed(designs, replicates, seed)
     return _run(behaviour, placed, replicates, seed, course, report)
 

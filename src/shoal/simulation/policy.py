@@ -16,7 +16,7 @@ from shoal.passive import Passive, PassiveOperator, as_operator
 from shoal.posterior import DecisionFit, Fit
 from shoal.simulation.behaviour import Behaviour
 from shoal.simulation.choosing_moves import FollowMoves, MoveNumbers
-from shoal.simulation.designs import Design, Surroundings
+from shoal.simulation.designs import Design, Scenario
 from shoal.simulation.following import FollowPolicy
 from shoal.simulation.turning import CoupledTurns, FollowTurns
 from shoal.states import Custom, Folded, Scene, StateSpace
@@ -106,13 +106,13 @@ class Policy:
         """Where its animals may stop: the first target that does not move."""
         return next((target for target in self.targets() if not isinstance(target, str)), None)
 
-    def designs(self, surroundings: Surroundings, start: Any) -> list[Design]:
+    def designs(self, scenario: Scenario, start: Any) -> list[Design]:
         """Designs with the places that this needs, checked to be such that it can be followed."""
         groups = [] if not isinstance(start, Iterable) else list(start)
         members = {name for group in groups for name in getattr(group, "members", ())}
         named = [target for target in self.targets() if isinstance(target, str)]
         landmarks = list(dict.fromkeys(name for name in named if name not in members))
-        designs = surroundings.designs(groups or start, landmarks, self.goal())
+        designs = scenario.designs(groups or start, landmarks, self.goal())
         for name in set(named) - set(landmarks):
             if len({design.members for design in designs}) > 1:
                 raise InputError(

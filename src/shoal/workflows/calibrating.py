@@ -16,9 +16,10 @@ from shoal.report.page import Note, Page, Picture, write_page
 from shoal.states import StateSpace
 from shoal.system.files import make_folder, write_whole
 from shoal.system.progress import Report
+from shoal.workflows.features import feature_of
 from shoal.workflows.settings import CalibrateSettings
 from shoal.workflows.vocabulary import TRUTHS
-from shoal.workflows.words import basis_of, feature_of, passive_of, target_of
+from shoal.workflows.words import basis_of, passive_of, target_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,8 +78,7 @@ class CalibrateRun:
         picture = save_figure(figure, folder / f"{stem}.png")
         save_figure(figure, folder / f"{stem}.pdf")
         choices = folder / f"{stem}.toml"
-        place = str(Path(self.settings.fit).expanduser().absolute()) if self.settings.fit else ""
-        write_whole(choices, replace(self.settings, fit=place).toml().encode())
+        write_whole(choices, self.settings.from_anywhere().toml().encode())
         page = Page(
             title="Are the intervals right?",
             lead=" ".join(found.sentences()),

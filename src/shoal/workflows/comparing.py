@@ -123,16 +123,6 @@ class CompareRun(Reading):
             "page": write_page(folder / f"{stem}.html", page),
         }
 
-    def write_choices(self, path: Path) -> Path:
-        """As a TOML file that repeats the run from any folder."""
-        if not self.settings.held_out:
-            return super().write_choices(path)
-        place = str(Path(self.settings.held_out).expanduser().absolute())
-        return replace(self, settings=replace(self.settings, held_out=place))._plain_choices(path)
-
-    def _plain_choices(self, path: Path) -> Path:
-        return super().write_choices(path)
-
     def figures(self) -> list[dict[str, Any]]:
         """A row for each model, unrounded."""
         result, weights = self.comparison, self.comparison.weights()

@@ -25,10 +25,10 @@ from shoal.posterior.diagnostics import well_drawn
 from shoal.posterior.model import resolved
 from shoal.report import Report
 from shoal.report.contents import short
-from shoal.report.replay import Movement
 from shoal.selection.candidates import paper_walk
 from shoal.selection.dynamics import PassiveChoice, Thinning, choose_passive
 from shoal.selection.moves import Chooser, DecisionChoice
+from shoal.simulation.designs import Scenario
 from shoal.states import Transitions
 from shoal.system.files import make_folder, write_whole
 from shoal.system.progress import reporting
@@ -193,10 +193,8 @@ class FitRun(Reading):
             self.fit,
             None if isinstance(self.tracks, OpenTracks) else self.tracks,
             who=f"the animals of {Path(s.tracks).name}",
-            moving=Movement(
-                arena=arena_of_words(s.arena),
-                seed=s.seed,
-            ),
+            scenario=Scenario(arena=arena_of_words(s.arena)),
+            seed=s.seed,
             rows=self.rows(),
             notes=[*self.notes(), *([f"Passive dynamics: {chosen.sentence}"] if chosen else [])],
             choices=self.resolved.toml(),

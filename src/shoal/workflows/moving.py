@@ -13,7 +13,7 @@ from shoal.posterior import Fit, load_fit
 from shoal.report.page import Note, Page, Picture, write_page
 from shoal.report.tables import write_table
 from shoal.simulation import Release, simulate
-from shoal.simulation.designs import AUTO, HULL, NO_WALLS, Surroundings
+from shoal.simulation.designs import AUTO, HULL, NO_WALLS, Scenario
 from shoal.system.files import make_folder
 from shoal.system.progress import Report
 from shoal.tracks import Collection, Tracks
@@ -105,6 +105,17 @@ class Moving:
         if "headings" not in self.fit.data.attrs and self.choices is not None:
             common |= self.choices.headings
         return common
+
+    @property
+    def scenario(self) -> Scenario:
+        """How groups move, as a record."""
+        known = self.options()
+        names = ("speed", "arena", "walls", "stop", "target", "reach")
+        return Scenario(
+            **{name: known[name] for name in names if name in known},
+            headings=self.fit.headings_with(*(known.get(name) for name in HEADINGS)),
+            lag=self.fit.lag,
+        )
 
     def inputs(self) -> set[Path]:
         """The files that are read."""
@@ -211,15 +222,7 @@ class Simulating(Moving):
 
     def _as_long(self, simulated: Tracks) -> Tracks:
         """The observed group from the same start, for as many frames, within the same walls."""
-        options = self.options()
-        taken = self.fit.headings_with(*(options.get(name) for name in HEADINGS))
-        given = Surroundings(
-            arena=options["arena"],
-            heading_frames=taken.heading_frames,
-            minimum_step=taken.minimum_step,
-            tracker_headings=taken.tracker_headings,
-            lag=self.fit.lag,
-        )
+        given = self.scenario
         seen = given.around(next(iter(self.tracks)))
         first = given.window(seen).first
         last = first + len(simulated.positions)

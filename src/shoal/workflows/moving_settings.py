@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Any, ClassVar
 
 from shoal.errors import InputError
-from shoal.workflows.options import Option, Panel, Settings, toml_of
-from shoal.workflows.settings import SAME, Format, Tracks, Unit
+from shoal.workflows.options import Panel, Settings, option, toml_of
+from shoal.workflows.settings import FORMAT, FORMAT_WORDS, SEED, TRACKS
 from shoal.workflows.vocabulary import DRAWS, PANELS, RULES, SPEEDS, STOPS, WALLS
 
 ABOUT_200 = "200, fewer for large groups"
@@ -18,45 +18,37 @@ class MovingSettings(Settings):
 
     about_file: ClassVar[str] = "A TOML file of choices; the TOML file of a fit will do, too."
 
-    fit: Annotated[str, Option("A fit written by shoal, such as fit.nc.", argument=True)] = ""
-    seed: Annotated[int, Option(SAME, least=0, last=True)] = 1
-    tracks: Annotated[
-        str, Option("Tracks to start from; else those the fit was made from.", Panel.START)
-    ] = ""
-    fit_config: Annotated[
-        str, Option("The TOML file of the fit; else the one beside it.", Panel.START)
-    ] = ""
-    group: Annotated[str, Option("Only this group; else all.", Panel.START)] = ""
-    speed: Annotated[
-        str,
-        Option(
-            "A number per second, constant, observed or gamma.",
-            Panel.WORLD,
-            shown="observed",
-            words=SPEEDS,
-        ),
-    ] = ""
-    arena: Annotated[
-        str,
-        Option(
-            "left,bottom,right,top; circle:x,y,radius; periodic:left,bottom,right,top; hull: the "
-            "rectangle around the tracks; auto: that, unless they travel; none.",
-            Panel.WORLD,
-            shown="that of the tracks; without one, none for simulate, else auto",
-        ),
-    ] = ""
-    walls: Annotated[str, Option("reflect or slide.", Panel.WORLD, words=WALLS)] = "reflect"
-    stop: Annotated[
-        str, Option("End when one, or all, are at the target.", Panel.WORLD, words=STOPS)
-    ] = ""
-    target: Annotated[
-        str,
-        Option("Of --stop: X,Y or GROUP=X,Y;…", Panel.WORLD, shown="that of the fit"),
-    ] = ""
-    reach: Annotated[
-        float | None,
-        Option("How near is there.", Panel.WORLD, shown="as near as one came"),
-    ] = None
+    fit: str = option("", "A fit written by shoal, such as fit.nc.", argument=True, path=True)
+    seed: int = option(1, SEED, least=0, last=True)
+    tracks: str = option(
+        "", "Tracks to start from; else those the fit was made from.", Panel.START, path=True
+    )
+    fit_config: str = option(
+        "", "The TOML file of the fit; else the one beside it.", Panel.START, path=True
+    )
+    group: str = option("", "Only this group; else all.", Panel.START)
+    speed: str = option(
+        "",
+        "A number per second, constant, observed or gamma.",
+        Panel.WORLD,
+        shown="observed",
+        words=SPEEDS,
+    )
+    arena: str = option(
+        "",
+        "left,bottom,right,top; circle:x,y,radius; periodic:left,bottom,right,top; hull: the "
+        "rectangle around the tracks; auto: that, unless they travel; none.",
+        Panel.WORLD,
+        shown="that of the tracks; without one, none for simulate, else auto",
+    )
+    walls: str = option("reflect", "reflect or slide.", Panel.WORLD, words=WALLS)
+    stop: str = option("", "End when one, or all, are at the target.", Panel.WORLD, words=STOPS)
+    target: str = option(
+        "", "The target of --stop: X,Y or GROUP=X,Y;…", Panel.WORLD, shown="that of the fit"
+    )
+    reach: float | None = option(
+        None, "How near counts as arrived.", Panel.WORLD, shown="as near as one came"
+    )
 
     def __post_init__(self) -> None:
         """A fit is needed, from the line or from the file."""
@@ -80,33 +72,24 @@ class SimulateSettings(MovingSettings):
 
     command: ClassVar[str] = "simulate"
 
-    steps: Annotated[
-        int | None, Option("Frames after the start.", shown="as many as the tracks have")
-    ] = None
-    rule: Annotated[str, Option("stochastic, least-cost or passive.", words=RULES)] = "stochastic"
-    draws: Annotated[
-        str, Option("mean, or each: a posterior draw for every group.", words=DRAWS)
-    ] = "mean"
-    replicates: Annotated[int | None, Option("Groups from each start.", shown="1")] = None
-    release: Annotated[
-        str,
-        Option("Instead of tracks: ANIMALS:X,Y:SPREAD, such as 10:0.9,0.1:0.05.", Panel.START),
-    ] = ""
-    fps: Annotated[float | None, Option("Of a release.", Panel.START)] = None
-    video: Annotated[str, Option("Also a video of the first group: .mp4 or .gif.", Panel.FILM)] = ""
-    beside: Annotated[
-        str,
-        Option(
-            "In the video: observed, stochastic, least-cost, passive.",
-            Panel.FILM,
-            words=PANELS,
-            several=True,
-        ),
-    ] = ""
-    inset: Annotated[
-        bool, Option("In the video: the state of one animal on the costs.", Panel.FILM)
-    ] = False
-    video_speed: Annotated[float, Option("Times faster than life.", Panel.FILM)] = 1.0
+    steps: int | None = option(None, "Frames after the start.", shown="as many as the tracks have")
+    rule: str = option("stochastic", "stochastic, least-cost or passive.", words=RULES)
+    draws: str = option("mean", "mean, or each: a posterior draw for every group.", words=DRAWS)
+    replicates: int | None = option(None, "Groups from each start.", shown="1")
+    release: str = option(
+        "", "Instead of tracks: ANIMALS:X,Y:SPREAD, such as 10:0.9,0.1:0.05.", Panel.START
+    )
+    fps: float | None = option(None, "Frames per second of a release.", Panel.START)
+    video: str = option("", "Also a video of the first group: .mp4 or .gif.", Panel.FILM, path=True)
+    beside: str = option(
+        "",
+        "In the video: observed, stochastic, least-cost, passive.",
+        Panel.FILM,
+        words=PANELS,
+        several=True,
+    )
+    inset: bool = option(False, "In the video: the state of one animal on the costs.", Panel.FILM)
+    video_speed: float = option(1.0, "Times faster than life.", Panel.FILM)
 
 
 @dataclass(frozen=True)
@@ -115,12 +98,10 @@ class PredictSettings(MovingSettings):
 
     command: ClassVar[str] = "predict"
 
-    replicates: Annotated[int | None, Option("Of the whole design.", shown=ABOUT_200, least=40)] = (
-        None
+    replicates: int | None = option(
+        None, "Number of simulated data sets.", shown=ABOUT_200, least=40
     )
-    draws: Annotated[
-        str, Option("each: a posterior draw for every replicate, or mean.", words=DRAWS)
-    ] = "each"
+    draws: str = option("each", "each: a posterior draw for every replicate, or mean.", words=DRAWS)
 
 
 @dataclass(frozen=True)
@@ -129,10 +110,9 @@ class ReportSettings(PredictSettings):
 
     command: ClassVar[str] = "report"
 
-    replicates: Annotated[
-        int | None,
-        Option("Of the predictive check, 40 or more; 0 leaves it out.", shown=ABOUT_200, least=0),
-    ] = None
+    replicates: int | None = option(
+        None, "Of the predictive check, 40 or more; 0: no check.", shown=ABOUT_200, least=0
+    )
 
 
 @dataclass(frozen=True)
@@ -141,8 +121,8 @@ class ExploreSettings(MovingSettings):
 
     command: ClassVar[str] = "explore"
 
-    against: Annotated[str, Option("Another fit, to compare with.")] = ""
-    port: Annotated[int, Option("On 127.0.0.1.", shown="any free one", least=0, most=65535)] = 0
+    against: str = option("", "Another fit, to compare with.", path=True)
+    port: int = option(0, "Port on 127.0.0.1.", shown="any free one", least=0, most=65535)
 
 
 @dataclass(frozen=True)
@@ -151,16 +131,16 @@ class AnimateSettings(Settings):
 
     command: ClassVar[str] = "animate"
 
-    tracks: Tracks = ""
-    group: Annotated[str, Option("Which group.", shown="the first")] = ""
-    target: Annotated[str, Option("A point to mark: X,Y, or longitude,latitude.")] = ""
-    landmarks: Annotated[str, Option("No members of the group.")] = ""
-    tail: Annotated[int | None, Option("Frames that tails go back.")] = None
-    speed: Annotated[float, Option("Times faster than life.")] = 1.0
-    every: Annotated[int, Option("Show every n-th frame.", least=1)] = 1
-    format: Format = ""
-    fps: Annotated[float | None, Option("Frames per second.", Panel.FILES)] = None
-    unit: Unit = ""
+    tracks: str = option("", TRACKS, argument=True, path=True)
+    group: str = option("", "Which group.", shown="the first")
+    target: str = option("", "A point to mark: X,Y, or longitude,latitude.")
+    landmarks: str = option("", "Not members of the group; with commas.")
+    tail: int | None = option(None, "Frames that tails go back.")
+    speed: float = option(1.0, "Times faster than life.")
+    every: int = option(1, "Show every n-th frame.", least=1)
+    format: str = option("", FORMAT, Panel.FILES, words=FORMAT_WORDS)
+    fps: float | None = option(None, "Frames per second.", Panel.FILES)
+    unit: str = option("", "Unit of lengths, such as cm.", Panel.FILES)
 
     def __post_init__(self) -> None:
         """Tracks are needed, from the line or from the file."""

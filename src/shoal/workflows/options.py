@@ -9,9 +9,10 @@ import json
 import shlex
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from pathlib import Path
+from types import NoneType
 from typing import Any, ClassVar, TypeVar, get_args
 
 from shoal.errors import InputError
@@ -61,6 +62,8 @@ class Option:
         The key in files of earlier releases.
     argument
         Whether the command line takes it by its place, without a flag.
+    path
+        Whether it names a file or a folder.
     last
         Whether help and files list it last.
     """
@@ -75,7 +78,13 @@ class Option:
     switched_off: str = ""
     older: str = ""
     argument: bool = False
+    path: bool = False
     last: bool = False
+
+
+def option(default: Any, *words: Any, **more: Any) -> Any:
+    """A field of a record of settings: its default, and what ``Option`` takes."""
+    return field(default=default, metadata={"option": Option(*words, **more)})
 
 
 @dataclass(frozen=True)
@@ -150,10 +159,10 @@ class Settings:
     def choices(cls) -> list[Choice]:
         """The fields, in the order in which files list them."""
         found = []
-        for field in fields(cls):
-            hint, option = get_args(field.type)
-            kinds = tuple(one for one in get_args(hint) or (hint,) if one is not type(None))
-            found.append(Choice(field.name, kinds, field.default, option))
+        for own in fields(cls):
+            hint: Any = own.type
+            kinds = tuple(one for one in get_args(hint) or (hint,) if one is not NoneType)
+            found.append(Choice(own.name, kinds, own.default, own.metadata["option"]))
         return sorted(found, key=lambda choice: choice.option.last)
 
     @classmethod
@@ -190,6 +199,14 @@ class Settings:
                 raise InputError(f"{path}: there is no choice {key!r:.60}; there are {words}")
             found[choice.name] = choice.read(value, path, key)
         return found
+
+    def from_anywhere(self: S) -> S:
+        """The same with absolute paths, so that a run can be repeated in any folder."""
+        given = {one.name: getattr(self, one.name) for one in self.choices() if one.option.path}
+        return replace(
+            self,
+            **{name: str(Path(p).expanduser().absolute()) for name, p in given.items() if p},
+        )
 
     def toml(self) -> str:
         """As a file that repeats the run; what is None is left out."""

@@ -19,10 +19,10 @@ from shoal.tracks.arena import misfit
 from shoal.tracks.readers import OpenTracks, open_tracks, read_tracks
 from shoal.tracks.readers.reading import files_of
 from shoal.tracks.record import warn
+from shoal.workflows.features import feature_of
 from shoal.workflows.settings import ReadingSettings
 from shoal.workflows.words import (
     arena_of_words,
-    feature_of,
     pairs_of,
     target_note,
     target_of,
@@ -235,8 +235,7 @@ class Reading:
 
     def write_choices(self, path: Path) -> Path:
         """As a TOML file that repeats the run from any folder."""
-        place = str(Path(self.settings.tracks).expanduser().absolute())
-        write_whole(path, replace(self.resolved, tracks=place).toml().encode())
+        write_whole(path, self.resolved.from_anywhere().toml().encode())
         return path
 
     @property

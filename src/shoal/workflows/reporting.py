@@ -10,8 +10,8 @@ from shoal.errors import InputError
 from shoal.explorer.workbench import Workbench
 from shoal.posterior.decision_fit import DecisionFit
 from shoal.report import Report
-from shoal.report.replay import Movement
 from shoal.report.writing import checked_replicates
+from shoal.simulation.designs import Scenario
 from shoal.system.files import make_folder, write_whole
 from shoal.system.progress import Report as Progress
 from shoal.system.progress import reporting
@@ -39,13 +39,6 @@ class Reporting(Predicting):
         return self.choices is not None and bool(self.choices.tracks)
 
     @cached_property
-    def movement(self) -> Movement:
-        """How simulated groups move."""
-        return Movement(
-            **{name: value for name, value in self.options().items() if name != "progress"}
-        )
-
-    @cached_property
     def report(self) -> Report:
         """What the page shows, with a predictive check where it is wanted."""
         notes: list[str] = []
@@ -69,7 +62,8 @@ class Reporting(Predicting):
             self.tracks if self.has_tracks else None,
             None,
             self.who,
-            self.movement,
+            self.scenario if self.has_tracks else Scenario(),
+            self.settings.seed,
             rows,
             notes,
             choices,

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Any, ClassVar
 
 from shoal.errors import InputError
-from shoal.workflows.options import Option, Panel, Settings
+from shoal.workflows.options import Panel, Settings, option
 from shoal.workflows.vocabulary import (
     BASES,
     COMPARED_MOVES,
@@ -15,6 +15,7 @@ from shoal.workflows.vocabulary import (
     METHODS,
     MOVES,
     OTHERS,
+    PARTS,
     PASSIVE,
     PERSISTENCES,
     READ_AS,
@@ -22,16 +23,11 @@ from shoal.workflows.vocabulary import (
     TRUTHS,
 )
 
-Tracks = Annotated[str, Option("A file, a folder, or a pattern in quotes.", argument=True)]
-Format = Annotated[
-    str,
-    Option("A name that `shoal formats` lists.", Panel.FILES, words=dict.fromkeys(FORMATS, "")),
-]
-Unit = Annotated[str, Option("Of lengths.", Panel.FILES)]
-Chains = Annotated[int, Option("Of nuts, independent of each other.", Panel.INFERENCE)]
-Draws = Annotated[int, Option("Per chain.", Panel.INFERENCE)]
-SAME = "The same seed gives the same result."
-Seed = Annotated[int, Option(SAME, Panel.INFERENCE, least=0)]
+TRACKS = "A file, a folder, or a pattern in quotes."
+FORMAT = "A name that `shoal formats` lists."
+FORMAT_WORDS = dict.fromkeys(FORMATS, "")
+CHAINS = "Number of chains."
+SEED = "The same seed gives the same result."
 
 
 @dataclass(frozen=True)
@@ -40,91 +36,74 @@ class ReadingSettings(Settings):
 
     is_written: ClassVar[bool] = True
 
-    tracks: Tracks = ""
-    format: Format = ""
-    columns: Annotated[
-        str, Option("Of long tables: individual=who,x=east,y=north,frame=n.", Panel.FILES)
-    ] = ""
-    fps: Annotated[float, Option("Frames per second.", Panel.FILES)] = 0.0
-    unit: Unit = ""
-    keypoint: Annotated[str, Option("Of poses; else the centroid.", Panel.FILES)] = ""
-    confidence: Annotated[
-        float,
-        Option("Places with a lower score count as not seen: poses, idTracker, TRex.", Panel.FILES),
-    ] = 0.0
-    drop_estimated: Annotated[
-        bool,
-        Option(
-            "Places that the tracker estimated count as not seen.",
-            Panel.FILES,
-            switched_off="--keep-estimated",
-        ),
-    ] = False
-    clock: Annotated[
-        float, Option("Seconds between ticks, for animals out of step.", Panel.FILES)
-    ] = 0.0
-    sort: Annotated[bool, Option("Rows in any order.", Panel.FILES)] = False
-    stream: Annotated[
-        bool,
-        Option("Count without reading it all at once.", Panel.STREAMS, switched_off="--whole"),
-    ] = False
-    parts: Annotated[
-        str, Option("With --stream: files are cut by time, or are groups.", Panel.STREAMS)
-    ] = ""
-    every: Annotated[
-        int,
-        Option(
-            "Keep every n-th frame; 0 chooses: of decisions all, unless errors of measurement "
-            "show; of transitions so that angles move from bin to bin.",
-            Panel.PREPARING,
-            shown="0",
-        ),
-    ] = 0
-    max_step: Annotated[
-        float, Option("Fixes farther than this from their neighbours go.", Panel.PREPARING)
-    ] = 0.0
-    fill_gaps: Annotated[
-        int, Option("Straight lines across gaps of at most n frames.", Panel.PREPARING)
-    ] = 0
-    smooth: Annotated[
-        int, Option("Savitzky–Golay over n frames, an odd number.", Panel.PREPARING)
-    ] = 0
-    rescale: Annotated[
-        str, Option("unit-square, or a factor and a unit, '0.05 cm'.", Panel.PREPARING)
-    ] = ""
-    drop: Annotated[str, Option("Animals to leave out, with commas.", Panel.PREPARING)] = ""
-    landmarks: Annotated[
-        str, Option("No members of the group, but possible targets.", Panel.PREPARING)
-    ] = ""
-    flip_y: Annotated[bool, Option("y counts downwards in the file.", Panel.PREPARING)] = False
-    state: Annotated[
-        str,
-        Option("Features with commas between; see `shoal features`.", words=FEATURES, several=True),
-    ] = "local"
-    target: Annotated[
-        str,
-        Option(
-            "X,Y (longitude,latitude where tracks have them); the name of an animal or landmark; "
-            "or GROUP=X,Y;…"
-        ),
-    ] = ""
-    arena: Annotated[str, Option("left,bottom,right,top or circle:x,y,radius.")] = ""
-    lag: Annotated[int | str, Option("Frames between states, or auto.", Panel.HEADINGS)] = 1
-    heading_frames: Annotated[
-        int, Option("Frames over which a heading is taken.", Panel.HEADINGS)
-    ] = 1
-    minimum_step: Annotated[
-        float,
-        Option("Shorter steps are rest, and keep the heading.", Panel.HEADINGS, shown="0"),
-    ] = 0.0
-    tracker_headings: Annotated[
-        bool,
-        Option("Headings as the file has them.", Panel.HEADINGS, switched_off="--displacements"),
-    ] = False
-    cluster: Annotated[
-        str,
-        Option("With --stream: workers, or a Dask address tcp://…", Panel.STREAMS, last=True),
-    ] = ""
+    tracks: str = option("", TRACKS, argument=True, path=True)
+    format: str = option("", FORMAT, Panel.FILES, words=FORMAT_WORDS)
+    columns: str = option("", "Of long tables: individual=who,x=east,y=north,frame=n.", Panel.FILES)
+    fps: float = option(0.0, "Frames per second.", Panel.FILES)
+    unit: str = option("", "Unit of lengths, such as cm.", Panel.FILES)
+    keypoint: str = option("", "Which point of the body, of poses; else the centroid.", Panel.FILES)
+    confidence: float = option(
+        0.0, "Places with a lower score count as not seen: poses, idTracker, TRex.", Panel.FILES
+    )
+    drop_estimated: bool = option(
+        False,
+        "Places that the tracker estimated count as not seen.",
+        Panel.FILES,
+        switched_off="--keep-estimated",
+    )
+    clock: float = option(0.0, "Seconds between ticks, for animals out of step.", Panel.FILES)
+    sort: bool = option(False, "Rows may be in any order.", Panel.FILES)
+    stream: bool = option(
+        False, "Count without reading it all at once.", Panel.STREAMS, switched_off="--whole"
+    )
+    parts: str = option(
+        "",
+        "With --stream, what files are: time (of one recording) or groups.",
+        Panel.STREAMS,
+        words=PARTS,
+    )
+    every: int = option(
+        0,
+        "Keep every n-th frame; 0 chooses: of decisions all, unless errors of measurement "
+        "show; of transitions so that angles move from bin to bin.",
+        Panel.PREPARING,
+        shown="0",
+    )
+    max_step: float = option(
+        0.0, "Leave out fixes farther than this from those before and after.", Panel.PREPARING
+    )
+    fill_gaps: int = option(
+        0, "Fill gaps of at most n frames with straight lines.", Panel.PREPARING
+    )
+    smooth: int = option(
+        0, "Smooth over n frames, an odd number (Savitzky–Golay).", Panel.PREPARING
+    )
+    rescale: str = option("", "unit-square, or a factor and a unit, '0.05 cm'.", Panel.PREPARING)
+    drop: str = option("", "Animals to leave out, with commas.", Panel.PREPARING)
+    landmarks: str = option(
+        "", "Not members of the group, but possible targets; with commas.", Panel.PREPARING
+    )
+    flip_y: bool = option(False, "y counts downwards in the file.", Panel.PREPARING)
+    state: str = option(
+        "local", "Features with commas between; see `shoal features`.", words=FEATURES, several=True
+    )
+    target: str = option(
+        "",
+        "X,Y (longitude,latitude where tracks have them); the name of an animal or landmark; "
+        "or GROUP=X,Y;…",
+    )
+    arena: str = option("", "left,bottom,right,top or circle:x,y,radius.")
+    lag: int | str = option(1, "Frames between states, or auto.", Panel.HEADINGS)
+    heading_frames: int = option(1, "Frames over which a heading is taken.", Panel.HEADINGS)
+    minimum_step: float = option(
+        0.0, "Shorter steps count as rest and keep the heading.", Panel.HEADINGS, shown="0"
+    )
+    tracker_headings: bool = option(
+        False, "Headings as the file has them.", Panel.HEADINGS, switched_off="--displacements"
+    )
+    cluster: str = option(
+        "", "With --stream: workers, or a Dask address tcp://…", Panel.STREAMS, last=True
+    )
 
     def __post_init__(self) -> None:
         """A lag may have come as a word."""
@@ -144,95 +123,79 @@ class FitSettings(ReadingSettings):
 
     command: ClassVar[str] = "fit"
 
-    as_: Annotated[
-        str,
-        Option(
-            "decisions (what each animal chose) or transitions (how observed states changed, as "
-            "in the paper); auto: decisions, unless --passive, --lag, --discount, --method advi "
-            "or --stream is given.",
-            words=READ_AS,
-        ),
-    ] = "auto"
-    moves: Annotated[
-        str,
-        Option(
-            "Of decisions: turns (headings), steps (headings and lengths), with shapes of what "
-            "animals do without preferences, turns:normals, steps:log-normal; auto: steps where "
-            "there are distances, walls or speeds.",
-            Panel.DECISIONS,
-            words=MOVES,
-        ),
-    ] = "auto"
-    others: Annotated[
-        str,
-        Option(
-            "Of steps: others are seen still, or ahead where going straight on leads them; auto: "
-            "what scores better on held-out decisions.",
-            Panel.DECISIONS,
-            words=OTHERS,
-        ),
-    ] = "auto"
-    candidates: Annotated[
-        int,
-        Option(
-            "Moves that stand for all an animal could have made; 0: 64, and more where costs need "
-            "them.",
-            Panel.DECISIONS,
-            shown="0",
-        ),
-    ] = 0
-    persistence: Annotated[
-        str,
-        Option(
-            "How much of a turn is repeated in the next: none, a number, learned, or auto, from a "
-            "quick fit where it shows that turns go on as they were.",
-            Panel.DECISIONS,
-            words=PERSISTENCES,
-        ),
-    ] = "auto"
-    passive: Annotated[
-        str,
-        Option(
-            "Of transitions: auto (scored on held-out tracks), turn-coupled, walk-mixture, "
-            "uniform, uniform:area (for distances to a point), random-walk:SD (one, or one for "
-            "each axis; without a number the paper's 90° and a quarter of the span of distances), "
-            "random-walk:90:centre (from the centres of bins, as in the paper), "
-            "turning-mixture:SD.",
-            words=PASSIVE,
-        ),
-    ] = "auto"
-    basis: Annotated[
-        str,
-        Option(
-            "smooth[:order], flat (no costs), identity, bisquare[:resolutions], "
-            "gaussian[:every], fourier[:order], von-mises; bisquare-planar and gaussian-planar as "
-            "in the paper.",
-            words=BASES,
-        ),
-    ] = "smooth"
-    discount: Annotated[
-        float, Option("Of transitions: how much later costs count, 1 at most.", Panel.INFERENCE)
-    ] = 1.0
-    method: Annotated[
-        str,
-        Option(
-            "laplace, nuts, map, or advi (transitions only).",
-            shown="laplace for decisions, nuts for transitions",
-            words=FIT_METHODS,
-        ),
-    ] = "auto"
-    chains: Chains = 4
-    draws: Draws = 1000
-    warmup: Annotated[int, Option("Of nuts.", Panel.INFERENCE)] = 500
-    target_acceptance: Annotated[
-        float,
-        Option(
-            "Of nuts; nearer to 1 where draws diverge.",
-            Panel.INFERENCE,
-            shown="0.95, or 0.8 where only costs are unknown",
-        ),
-    ] = 0.0
-    seed: Seed = 1
+    as_: str = option(
+        "auto",
+        "decisions (what each animal chose) or transitions (how observed states changed, as "
+        "in the paper); auto: decisions, unless --passive, --lag, --discount, --method advi "
+        "or --stream is given.",
+        words=READ_AS,
+    )
+    moves: str = option(
+        "auto",
+        "Of decisions: turns (headings), steps (headings and lengths), with shapes of what "
+        "animals do without preferences, turns:normals, steps:log-normal; auto: steps where "
+        "there are distances, walls or speeds.",
+        Panel.DECISIONS,
+        words=MOVES,
+    )
+    others: str = option(
+        "auto",
+        "Of steps: others are seen still, or ahead where going straight on leads them; auto: "
+        "what scores better on held-out decisions.",
+        Panel.DECISIONS,
+        words=OTHERS,
+    )
+    candidates: int = option(
+        0,
+        "Moves that stand for all an animal could have made; 0: 64, and more where costs need "
+        "them.",
+        Panel.DECISIONS,
+        shown="0",
+    )
+    persistence: str = option(
+        "auto",
+        "How much of a turn is repeated in the next: none, a number, learned, or auto, from a "
+        "quick fit where it shows that turns go on as they were.",
+        Panel.DECISIONS,
+        words=PERSISTENCES,
+    )
+    passive: str = option(
+        "auto",
+        "Of transitions: auto (scored on held-out tracks), turn-coupled, walk-mixture, "
+        "uniform, uniform:area (for distances to a point), random-walk:SD (one, or one for "
+        "each axis; without a number the paper's 90° and a quarter of the span of distances), "
+        "random-walk:90:centre (from the centres of bins, as in the paper), "
+        "turning-mixture:SD.",
+        words=PASSIVE,
+    )
+    basis: str = option(
+        "smooth",
+        "smooth[:order], flat (no costs), identity, bisquare[:resolutions], "
+        "gaussian[:every], fourier[:order], von-mises; bisquare-planar and gaussian-planar as "
+        "in the paper.",
+        words=BASES,
+    )
+    discount: float = option(
+        1.0, "Of transitions: how much later costs count, 1 at most.", Panel.INFERENCE
+    )
+    method: str = option(
+        "auto",
+        "laplace, nuts, map, or advi (transitions only).",
+        shown="laplace for decisions, nuts for transitions",
+        words=FIT_METHODS,
+    )
+    chains: int = option(4, CHAINS, Panel.INFERENCE)
+    draws: int = option(1000, "Number of draws in a chain.", Panel.INFERENCE)
+    warmup: int = option(
+        500, "Draws per chain before those that are kept, of nuts.", Panel.INFERENCE
+    )
+    target_acceptance: float = option(
+        0.0,
+        "Of nuts; nearer to 1 where draws diverge.",
+        Panel.INFERENCE,
+        shown="0.95, or 0.8 where only costs are unknown",
+    )
+    seed: int = option(1, SEED, Panel.INFERENCE, least=0)
 
     def __post_init__(self) -> None:
         """Words about decisions and about transitions do not go together."""
@@ -275,13 +238,9 @@ class FitSettings(ReadingSettings):
 
     def about_moves(self) -> str:
         """The first choice that only decisions have."""
-        said = {
-            f"--moves {self.moves}": self.moves != "auto",
-            f"--others {self.others}": self.others != "auto",
-            f"--candidates {self.candidates}": self.candidates != 0,
-            f"--persistence {self.persistence}": self.persistence != "auto",
-        }
-        return next((words for words, there in said.items() if there), "")
+        own = [one for one in self.choices() if one.option.panel == Panel.DECISIONS]
+        said = [one for one in own if getattr(self, one.name) != one.default]
+        return f"--{said[0].key} {getattr(self, said[0].name)}" if said else ""
 
     @property
     def maybe_decisions(self) -> bool:
@@ -295,39 +254,31 @@ class CompareSettings(ReadingSettings):
 
     command: ClassVar[str] = "compare"
 
-    as_: Annotated[
-        str,
-        Option(
-            "decisions (what animals chose), or transitions (states that were observed).",
-            shown="decisions, unless a lag is given",
-            words=READ_AS,
-            older="read-as",
-        ),
-    ] = "auto"
-    moves: Annotated[
-        str,
-        Option(
-            "What an animal chooses: turns, steps or steps:ahead (others go straight on).",
-            shown="turns for angles, else steps",
-            words=COMPARED_MOVES,
-        ),
-    ] = "auto"
-    split: Annotated[
-        str,
-        Option(
-            "time:SHARE, group:SHARE or individual:SHARE to learn from; K-fold, K-fold:group, "
-            "K-fold:individual; leave-one-group-out. Groups and animals are drawn by --seed, "
-            "stratified by a covariate where one follows: group:0.7:sex.",
-            words=SPLITS,
-        ),
-    ] = "time:2/3"
-    held_out: Annotated[str, Option("Other tracks to score on, instead of a split.")] = ""
-    method: Annotated[str, Option("laplace, map, advi or nuts.", words=METHODS)] = "laplace"
-    draws: Draws = 250
-    seed: Seed = 1
-    workers: Annotated[
-        int, Option("Processes that share the fits.", Panel.INFERENCE, shown="none")
-    ] = 0
+    as_: str = option(
+        "auto",
+        "decisions (what animals chose), or transitions (states that were observed).",
+        shown="decisions, unless a lag is given",
+        words=READ_AS,
+        older="read-as",
+    )
+    moves: str = option(
+        "auto",
+        "What an animal chooses: turns, steps or steps:ahead (others go straight on).",
+        shown="turns for angles, else steps",
+        words=COMPARED_MOVES,
+    )
+    split: str = option(
+        "time:2/3",
+        "time:SHARE, group:SHARE or individual:SHARE to learn from; K-fold, K-fold:group, "
+        "K-fold:individual; leave-one-group-out. Groups and animals are drawn by --seed, "
+        "stratified by a covariate where one follows: group:0.7:sex.",
+        words=SPLITS,
+    )
+    held_out: str = option("", "Other tracks to score on, instead of a split.", path=True)
+    method: str = option("laplace", "laplace, map, advi or nuts.", words=METHODS)
+    draws: int = option(250, "Number of draws in a chain.", Panel.INFERENCE)
+    seed: int = option(1, SEED, Panel.INFERENCE, least=0)
+    workers: int = option(0, "Processes that share the fits.", Panel.INFERENCE, shown="none")
 
     def __post_init__(self) -> None:
         """Check the words before any work is done."""
@@ -345,38 +296,29 @@ class CalibrateSettings(Settings):
     command: ClassVar[str] = "calibrate"
     is_written: ClassVar[bool] = True
 
-    fit: Annotated[
-        str,
-        Option("A fit whose model is to be tried; else --state and so on.", argument=True),
-    ] = ""
-    method: Annotated[str, Option("nuts, laplace, advi or map.", words=METHODS)] = "nuts"
-    replicates: Annotated[int, Option("Data sets.")] = 100
-    truth: Annotated[
-        str,
-        Option("prior: each data set has its own; fit: the mean costs of the fit.", words=TRUTHS),
-    ] = "prior"
-    groups: Annotated[int, Option("Of the design.", Panel.DESIGN)] = 1
-    animals: Annotated[int, Option("In a group.", Panel.DESIGN)] = 10
-    frames: Annotated[int, Option("That they are watched.", Panel.DESIGN)] = 100
-    state: Annotated[str, Option("As in shoal fit.", Panel.MODEL, words=FEATURES, several=True)] = (
-        "local"
+    fit: str = option(
+        "", "A fit whose model is to be tried; else --state and so on.", argument=True, path=True
     )
-    target: Annotated[str, Option("As in shoal fit.", Panel.MODEL)] = "0,0"
-    passive: Annotated[str, Option("As in shoal fit.", Panel.MODEL, words=PASSIVE)] = "random-walk"
-    basis: Annotated[str, Option("As in shoal fit.", Panel.MODEL, words=BASES)] = "identity"
-    discount: Annotated[float, Option("As in shoal fit.", Panel.MODEL)] = 1.0
-    prior: Annotated[
-        str,
-        Option(
-            "Shape and rate of the precision's Gamma prior, from which truths come.", Panel.MODEL
-        ),
-    ] = "5,5"
-    chains: Chains = 4
-    draws: Draws = 250
-    seed: Seed = 1
-    cluster: Annotated[
-        str, Option("Worker processes, or a Dask address tcp://…", Panel.INFERENCE)
-    ] = ""
+    method: str = option("nuts", "nuts, laplace, advi or map.", words=METHODS)
+    replicates: int = option(100, "Number of data sets.")
+    truth: str = option(
+        "prior", "prior: each data set has its own; fit: the mean costs of the fit.", words=TRUTHS
+    )
+    groups: int = option(1, "Number of groups.", Panel.DESIGN)
+    animals: int = option(10, "Number of animals in a group.", Panel.DESIGN)
+    frames: int = option(100, "For how many frames they are watched.", Panel.DESIGN)
+    state: str = option("local", "As in shoal fit.", Panel.MODEL, words=FEATURES, several=True)
+    target: str = option("0,0", "As in shoal fit.", Panel.MODEL)
+    passive: str = option("random-walk", "As in shoal fit.", Panel.MODEL, words=PASSIVE)
+    basis: str = option("identity", "As in shoal fit.", Panel.MODEL, words=BASES)
+    discount: float = option(1.0, "As in shoal fit.", Panel.MODEL)
+    prior: str = option(
+        "5,5", "Shape and rate of the precision's Gamma prior, from which truths come.", Panel.MODEL
+    )
+    chains: int = option(4, CHAINS, Panel.INFERENCE)
+    draws: int = option(250, "Number of draws in a chain.", Panel.INFERENCE)
+    seed: int = option(1, SEED, Panel.INFERENCE, least=0)
+    cluster: str = option("", "Worker processes, or a Dask address tcp://…", Panel.INFERENCE)
 
 
 def lag_of(words: int | str) -> int | str:

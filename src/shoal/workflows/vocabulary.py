@@ -1,6 +1,6 @@
 """The words that users may write, for lists, completion and help: nothing here takes time to load.
 
-What the words mean is in :mod:`shoal.workflows.words`.
+What the words mean is in :mod:`shoal.workflows.features` and :mod:`shoal.workflows.words`.
 """
 
 FEATURES = {
@@ -65,6 +65,7 @@ OTHERS = {
     "still": "others as they are",
     "ahead": "where going straight on leads them",
 }
+PARTS = {"time": "parts of one recording", "groups": "a group in each file"}
 METHODS = {
     "nuts": "draws from the posterior itself",
     "laplace": "seconds instead of minutes",
