@@ -5,7 +5,6 @@ from shoal.posterior.decision_fit import DecisionFit, DecisionScore
 from shoal.posterior.density import Density
 from shoal.posterior.effects import Effect, Effects
 from shoal.posterior.fit import Fit
-from shoal.posterior.hierarchy import Hierarchy
 from shoal.posterior.laplace import Laplace
 from shoal.posterior.map import MAP
 from shoal.posterior.model import Model
@@ -24,7 +23,6 @@ __all__ = [
     "Effect",
     "Effects",
     "Fit",
-    "Hierarchy",
     "Laplace",
     "Model",
     "Prior",
