@@ -15,7 +15,6 @@ import numpy as np
 
 import shoal
 from problem import PASSIVE, SPACE, transitions
-from shoal.posterior import Density
 
 
 def best_of(run: Callable[[], object], repeats: int) -> float:
@@ -59,8 +58,8 @@ def compiled_loop(v, rows, origin, destination, count):  # type: ignore[no-untyp
 
 def main() -> None:
     counts = transitions()
-    density = shoal.Model(SPACE, PASSIVE).density(counts)
-    assert isinstance(density, Density)
+    whole = shoal.Model(SPACE, PASSIVE).density(counts)
+    density = whole.given(jnp.asarray(whole.start))
     v = np.random.default_rng(0).normal(size=SPACE.size)
     rows, pairs = np.asarray(density.passive.dense()), counts.pairs
 

@@ -41,9 +41,9 @@ from shoal.errors import InputError
 from shoal.paper.timings import digest, refresh
 from shoal.posterior import Fit
 from shoal.posterior.convergence import convergence
-from shoal.posterior.density import Density
+from shoal.posterior.density import Conditional, Density
 from shoal.posterior.fit import SAMPLING, without_level
-from shoal.posterior.prior import FORMS
+from shoal.posterior.prior import FORMS, Prior
 from shoal.system.files import write_whole
 
 STUDIES = ("vicsek", "guppies")
@@ -90,7 +90,9 @@ class Problem:
     name: str
     fit: Fit
     transitions: shoal.states.Transitions
-    density: Density
+    whole: Density
+    density: Conditional
+    prior: Prior
 
     @classmethod
     def of(cls, name: str, fit: Fit) -> "Problem":
@@ -103,11 +105,12 @@ class Problem:
             origin, destination, fit.model.space, count
         )
         density = fit.model.density(transitions)
-        if not isinstance(density, Density):
+        if fit.model.hierarchical:
             raise TypeError(
                 "Stan programs are written for bases and passive dynamics that are known"
             )
-        return cls(name, fit, transitions, density)
+        given = density.given(jnp.asarray(density.start))
+        return cls(name, fit, transitions, density, given, fit.model.prior)
 
     @property
     def size(self) -> int:
@@ -119,9 +122,9 @@ class Problem:
         """(β, t) of the last draw: a place that the sampler visits."""
         last = self.fit.data["posterior"].to_dataset().isel(chain=0, draw=-1)
         beta = last["coefficients" if "coefficients" in last else "cost_to_go"].values.ravel()
-        if not self.density.prior.unknowns:
+        if not self.prior.unknowns:
             return beta
-        return np.append(beta, math.log(float(last["precision"])) / self.density.prior.power)
+        return np.append(beta, math.log(float(last["precision"])) / self.prior.power)
 
     @property
     def run(self) -> tuple[int, int, int]:
@@ -142,10 +145,10 @@ class Problem:
 
     def data(self, program: str) -> dict[str, Any]:
         """What the data block of a program declares."""
-        prior, density, pairs = self.density.prior, self.density, self.transitions.pairs
+        prior, density, pairs = self.prior, self.density, self.transitions.pairs
         shared = {
             "states": density.passive.size,
-            "functions": density.coefficients,
+            "functions": density.basis.count,
             "discount": float(density.discount),
             "form": FORMS.index(prior.form) + 1,
             "shape": prior.shape,
@@ -170,7 +173,7 @@ class Problem:
             "departures": departures[left],
             "passive": self.passive[left],
             "identity": int(identity),
-            "basis": np.empty((0, density.coefficients)) if identity else density.basis.dense(),
+            "basis": np.empty((0, density.basis.count)) if identity else density.basis.dense(),
         }
 
 
@@ -265,7 +268,7 @@ def projected(row: Row, problem: Problem, steps: int) -> Row:
 
 def compared(stan: Stan, problem: Problem, seconds: float | None, full: bool) -> list[Row]:
     """A row for each program."""
-    ours = jax.jit(jax.value_and_grad(problem.density.log_posterior))
+    ours = jax.jit(jax.value_and_grad(problem.whole.log_posterior))
     point = jnp.asarray(problem.point)
     slope = np.asarray(ours(point)[1])
     rows, steps = [], 0

@@ -33,6 +33,10 @@ class ScaledBasis(eqx.Module):
     def amplitude(self, u: Float[Array, " k"]) -> Float[Array, " n"]:
         """The sd of each coefficient."""
 
+    def precision(self, u: Float[Array, " k"]) -> Float[Array, ""]:
+        """Of ξ, before the tracks are seen."""
+        return jnp.asarray(1.0)
+
     @abstractmethod
     def values(self, u: Float[Array, " k"]) -> Float[Array, " k"]:
         """The unknowns in their own units."""

@@ -385,13 +385,8 @@ def _replicate(trial: Trial, number: int) -> Replicate:
     if trial.truth is None:
         typical: Any = model.density(_one_transition(model))
         position = prior_position(typical, rng)
-        hierarchical = model.hierarchical
-        v = (
-            typical.cost_to_go(position)
-            if hierarchical
-            else typical.basis.apply(typical.split(position)[0])
-        )
-        passive = typical.passive(typical.split(position)[1]) if hierarchical else typical.passive
+        v = typical.cost_to_go(position)
+        passive = typical.passive(typical.split(position)[1])
     else:
         position = None
         v, passive = trial.truth

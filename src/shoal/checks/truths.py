@@ -12,7 +12,6 @@ from shoal.errors import InputError
 from shoal.lmdp.log_space import log_apply
 from shoal.passive import PassiveOperator
 from shoal.posterior.density import Density
-from shoal.posterior.hierarchy import Hierarchy
 from shoal.posterior.model import Model
 from shoal.precision import as_jax
 from shoal.simulation.decisions import simulate_decisions
@@ -49,16 +48,12 @@ class Design(NamedTuple):
         return self.groups * self.animals * (self.frames - 1)
 
 
-def prior_position(
-    density: Density | Hierarchy, rng: np.random.Generator
-) -> Float[Array, " unknowns"]:
+def prior_position(density: Density, rng: np.random.Generator) -> Float[Array, " unknowns"]:
     """All unknowns at once, drawn from what is believed before the tracks are seen."""
-    if isinstance(density, Hierarchy):
-        hyper = np.concatenate([density.basis.draw(rng), rng.standard_normal(density.family.count)])
-        return as_jax(np.concatenate([rng.standard_normal(density.coefficients), hyper]))
-    t = density.prior.draw(rng)
-    sd = float(density.prior.precision(t)) ** -0.5
-    return density.join(as_jax(sd * rng.standard_normal(density.coefficients)), as_jax(float(t)))
+    basis = density.basis.draw(rng)
+    hyper = np.concatenate([basis, rng.standard_normal(density.family.count)])
+    sd = float(density.basis.precision(as_jax(basis))) ** -0.5
+    return as_jax(np.concatenate([sd * rng.standard_normal(density.coefficients), hyper]))
 
 
 def decided(
@@ -103,20 +98,15 @@ class Quantities(NamedTuple):
 
 @eqx.filter_jit
 def quantities(
-    density: Density | Hierarchy,
+    density: Density,
     positions: Float[Array, "draws unknowns"],
     states: tuple[int, ...],
 ) -> Quantities:
     """Of every point, one after the other."""
 
     def one(position: Float[Array, " unknowns"]) -> Quantities:
-        if isinstance(density, Hierarchy):
-            beta, others = density.split(position)
-            given = density.given(others)
-        else:
-            given = density
-            beta, t = density.split(position)
-            others = t[None] if density.prior.unknowns else jnp.zeros(0)
+        beta, others = density.split(position)
+        given = density.given(others)
         v = given.basis.apply(beta)
         contrast = _contrast(v, density.arrivals)
         cost = _contrast(v + log_apply(given.passive, -given.discount * v), density.arrivals)
@@ -127,17 +117,13 @@ def quantities(
     return jax.lax.map(one, positions)
 
 
-def quantity_names(density: Density | Hierarchy, states: tuple[int, ...]) -> tuple[str, ...]:
+def quantity_names(density: Density, states: tuple[int, ...]) -> tuple[str, ...]:
     """Of the numbers that are ranked."""
     words = [f"state {state}" for state in states]
-    if isinstance(density, Hierarchy):
-        others = density.names
-    else:
-        others = ("precision",) if density.prior.unknowns else ()
     return (
         *(f"cost-to-go, {word}" for word in words),
         *(f"state cost, {word}" for word in words),
-        *others,
+        *density.names,
         "log likelihood",
         "range of the cost-to-go",
     )

@@ -40,7 +40,7 @@ def most_probable(family: PassiveFamily, digest: Any) -> Float[np.ndarray, " k"]
 @eqx.filter_jit
 def _loss(family: PassiveFamily, digest: Any, u: Float[Array, " k"]) -> tuple[Array, Array]:
     def value(at: Float[Array, " k"]) -> Float[Array, ""]:
-        return 0.5 * jnp.vdot(at, at) - family.at(at).log_weight(digest)
+        return 0.5 * jnp.vdot(at, at) - family.log_weight(family.at(at), digest)
 
     return jax.value_and_grad(value)(u)
 

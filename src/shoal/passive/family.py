@@ -69,6 +69,10 @@ class PassiveFamily(eqx.Module):
     def coordinates(self, values: Any) -> Any:
         """The inverse of ``values``, along the last axis."""
 
+    def log_weight(self, passive: PassiveOperator, digest: Any) -> Float[Array, ""]:
+        """The log likelihood of transitions where nothing is preferred, at one of its operators."""
+        return passive.log_weight(digest)
+
     @property
     def bare(self) -> "PassiveFamily":
         """As much of it as the passive dynamics' own likelihood needs."""
@@ -93,6 +97,11 @@ class KnownDynamics(PassiveFamily):
     def at(self, u: Float[Array, " k"]) -> PassiveOperator:
         """P̄."""
         return self.operator
+
+    def log_weight(self, passive: PassiveOperator, digest: Any) -> Float[Array, ""]:
+        """The digest itself: the sum never changes, so it is taken once."""
+        found: Float[Array, ""] = digest
+        return found
 
     def values(self, u: Float[Array, " k"]) -> Float[Array, " k"]:
         """None."""

@@ -6,7 +6,6 @@ from shoal.posterior.density import Density
 from shoal.posterior.diagnostics import Diagnostics
 from shoal.posterior.effects import Effect, Effects
 from shoal.posterior.fit import Fit
-from shoal.posterior.hierarchy import Hierarchy
 from shoal.posterior.laplace import Laplace
 from shoal.posterior.loo import LooScore
 from shoal.posterior.map import MAP
@@ -27,7 +26,6 @@ __all__ = [
     "Effect",
     "Effects",
     "Fit",
-    "Hierarchy",
     "Laplace",
     "LooScore",
     "Model",

@@ -8,16 +8,16 @@ from jaxtyping import Float
 
 from shoal.errors import InputError
 from shoal.posterior.curvature import check_dense
+from shoal.posterior.density import Density
 from shoal.posterior.draws import Draws
 from shoal.posterior.full_rank import full_rank
 from shoal.posterior.importance import FEWEST_PROPOSED, PROPOSED, corrected, weigh
 from shoal.posterior.mean_field import (
     Approximation,
-    Target,
     mean_field,
     stochastic_mean_field,
 )
-from shoal.posterior.nested import log_posteriors
+from shoal.posterior.proposals import log_posteriors
 from shoal.precision import as_jax
 from shoal.system.progress import Report
 
@@ -65,7 +65,7 @@ class ADVI:
 
 
 def advi_draws(
-    density: Target, settings: ADVI, shape: tuple[int, int], seed: int, report: Report
+    density: Density, settings: ADVI, shape: tuple[int, int], seed: int, report: Report
 ) -> Draws:
     """Independent draws (chains × draws) from the variational approximation."""
     generator = np.random.default_rng(seed)
@@ -82,7 +82,7 @@ def advi_draws(
 
 
 def _drawn(
-    density: Target,
+    density: Density,
     approximation: Approximation,
     shape: tuple[int, int],
     generator: np.random.Generator,

@@ -14,7 +14,9 @@ import numpy as np
 from jaxtyping import Array, Key
 
 from shoal.posterior.checkpoint import Arrays, Checkpoint, part_name
-from shoal.posterior.kernel import Chain, Coordinates, Target, Visit, advance
+from shoal.posterior.coordinates import Coordinates
+from shoal.posterior.density import Density
+from shoal.posterior.kernel import Chain, Visit, advance
 from shoal.precision import as_jax
 from shoal.system.progress import Report
 
@@ -89,7 +91,7 @@ class Runner:
     def run(
         self,
         stage: Stage,
-        density: Target,
+        density: Density,
         coordinates: Coordinates,
         chains: list[Chain],
         keys: Key[Array, " chain"],

@@ -10,7 +10,8 @@ from jaxtyping import Array, Float
 from scipy.linalg.blas import dsyrk
 
 from shoal.errors import InputError
-from shoal.posterior.density import Density
+from shoal.posterior.density import Conditional, Density, Hyper
+from shoal.precision import as_jax
 
 LARGEST_DENSE = 4000
 """Coefficients beyond which no matrix of coefficients × coefficients is formed (128 MB each)."""
@@ -26,15 +27,19 @@ def check_dense(density: Any, method: str, instead: str) -> None:
 
 
 def likelihood_curvature(
-    density: Density, beta: Float[Array, " n"], *, triangle: bool = False
+    density: Density,
+    hyper: Float[np.ndarray, " hyper"],
+    c: Float[np.ndarray, " n"],
+    *,
+    triangle: bool = False,
 ) -> Float[np.ndarray, "n n"]:
-    """−∇²ℓ in the coefficients: γ² Xᵀ (diag(Wᵀd) − Wᵀ diag(d) W) X with W the policy.
+    """−∇²ℓ in the functions' own coefficients: γ² Xᵀ (diag(Wᵀd) − Wᵀ diag(d) W) X, W the policy.
 
     P̄ is applied to the columns of X scaled by z, so no J × J matrix is needed, and only states
     that animals left enter the second term. With ``triangle`` the lower half alone is right, which
     is all that a Cholesky factor needs.
     """
-    entered, spread = _curvature_parts(density, beta)
+    entered, spread = _curvature_parts(density, as_jax(hyper), as_jax(c))
     left = np.asarray(density.departures).ravel() > 0
     seen = np.asfortranarray(np.asarray(spread)[:, left])
     hessian = density.basis.map.gram(np.asarray(entered))
@@ -44,51 +49,70 @@ def likelihood_curvature(
 
 @eqx.filter_jit
 def _curvature_parts(
-    density: Density, beta: Float[Array, " n"]
+    density: Density, hyper: Hyper, c: Float[Array, " n"]
 ) -> tuple[Float[Array, "*grid"], Float[Array, "n J"]]:
     """γ² Wᵀd, and γ √d W X by columns."""
-    v = density.basis.apply(beta)
-    _, z, reached = density.desirability(v)
-    left = density.departures > 0
-    weight = jnp.where(left, jnp.sqrt(density.departures) / jnp.where(left, reached, 1.0), 0.0)
-    columns = (z.ravel() * density.basis.dense().T).reshape(-1, *density.passive.shape)
-    spread = jax.vmap(density.passive.apply)(columns) * weight * density.discount
-    entered = density.discount**2 * density.expected_arrivals(v)
+    plain = density.plain(hyper)
+    v = plain.basis.apply(c)
+    _, z, reached = plain.desirability(v)
+    left = plain.departures > 0
+    weight = jnp.where(left, jnp.sqrt(plain.departures) / jnp.where(left, reached, 1.0), 0.0)
+    columns = (z.ravel() * plain.basis.dense().T).reshape(-1, *plain.passive.shape)
+    spread = jax.vmap(plain.passive.apply)(columns) * weight * plain.discount
+    entered = plain.discount**2 * plain.expected_arrivals(v)
     return entered, spread.reshape(columns.shape[0], -1)
 
 
-@eqx.filter_jit
-def curvature_diagonal(density: Density, beta: Float[Array, " n"]) -> Float[Array, " n"]:
+def curvature_diagonal(given: Conditional, xi: Float[Array, " n"]) -> Float[Array, " n"]:
     """An upper bound of the diagonal of −∇²ℓ, cheap at any size: the first term above."""
-    entered = density.discount**2 * density.expected_arrivals(density.basis.apply(beta))
-    return density.basis.map.squared().adjoint(entered).ravel()
+    entered = given.discount**2 * given.expected_arrivals(given.basis.apply(xi))
+    return given.basis.map.squared().adjoint(entered).ravel()
+
+
+@eqx.filter_jit
+def diagonal_given(density: Density, hyper: Hyper, xi: Float[Array, " n"]) -> Float[Array, " n"]:
+    """The same by one program, where all but the coefficients is known."""
+    return curvature_diagonal(density.given(hyper), xi)
 
 
 def curvature_product(
-    density: Density, beta: Float[Array, " n"], direction: Float[Array, " n"]
+    given: Conditional, xi: Float[Array, " n"], direction: Float[Array, " n"]
 ) -> Float[Array, " n"]:
     """−∇²ℓ times a direction, exactly, at the price of one more gradient."""
 
     def gradient(at: Float[Array, " n"]) -> Float[Array, " n"]:
-        return jax.grad(lambda b: -density.log_likelihood(density.basis.apply(b)))(at)
+        return jax.grad(lambda b: -given.log_likelihood(given.basis.apply(b)))(at)
 
-    return jax.jvp(gradient, (beta,), (direction,))[1]
+    return jax.jvp(gradient, (xi,), (direction,))[1]
+
+
+def expected_curvature(
+    density: Density, places: Float[np.ndarray, "draws unknowns"]
+) -> Float[np.ndarray, "unknowns unknowns"]:
+    """The mean of −∇² log p over these points."""
+    size, count = density.dimension, density.coefficients
+    total = np.zeros((size, size))
+    amplitudes, precisions, rest = (np.asarray(part) for part in _beside(density, as_jax(places)))
+    for place, amplitude in zip(places, amplitudes, strict=True):
+        inner = likelihood_curvature(density, place[count:], amplitude * place[:count])
+        total[:count, :count] += amplitude[:, None] * inner * amplitude
+    total[np.arange(count), np.arange(count)] += precisions.sum()
+    total[count:] = rest.sum(axis=0)
+    total[:count, count:] = total[count:, :count].T
+    return total / len(places)
 
 
 @eqx.filter_jit
-def joint_corner(
-    density: Density, position: Float[Array, " unknowns"], squares: Float[Array, ""]
-) -> tuple[Float[Array, " n"], Float[Array, ""]]:
-    """−∇_β ∂_t and −∂²_t of the log posterior, Σ β² in the latter replaced by its expectation.
+def _beside(
+    density: Density, places: Float[Array, "draws unknowns"]
+) -> tuple[Float[Array, "draws n"], Float[Array, " draws"], Float[Array, "draws hyper unknowns"]]:
+    """Amplitudes and precision of the coefficients, and −∇² log p along the other unknowns."""
+    directions = jnp.eye(density.dimension)[density.coefficients :]
 
-    At the mode of β the curvature in t would be far too small: coefficients that the tracks
-    leave free lie at zero there, and nowhere else in the posterior.
-    """
-    beta, t = density.split(position)
+    def one(place: Float[Array, " unknowns"]) -> tuple[Array, Array, Array]:
+        basis, _ = density.parts(density.split(place)[1])
+        slope = jax.grad(density.log_posterior)
+        bend = jax.vmap(lambda ahead: -jax.jvp(slope, (place,), (ahead,))[1])(directions)
+        return density.basis.amplitude(basis), density.basis.precision(basis), bend
 
-    def slope(s: Float[Array, ""], u: Float[Array, ""]) -> Float[Array, ""]:
-        return jax.grad(density.prior.log_density, argnums=1)(s, u, density.coefficients)
-
-    corner = -jax.grad(slope, argnums=1)(squares, t)
-    edge = -jax.grad(slope, argnums=0)(squares, t) * 2 * beta
-    return edge, corner
+    return jax.lax.map(one, places)

@@ -11,7 +11,7 @@ from scipy.stats import rankdata
 
 from shoal.moves import Decisions, MoveFamily
 from shoal.posterior.decision_likelihood import DecisionLikelihood
-from shoal.posterior.nested import amplitude_of
+from shoal.posterior.quadratic import amplitude_of
 from shoal.states import Interval
 
 FEWEST, MOST_CHECKED = 30, 20_000

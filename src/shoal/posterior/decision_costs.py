@@ -16,13 +16,13 @@ from jaxtyping import Array, Float, Int
 
 from shoal.basis import ThroughBasis
 from shoal.moves import Decisions, MoveFamily
+from shoal.posterior.density import Density
 from shoal.posterior.draws import Draws
 from shoal.posterior.fit import SAMPLING, Fit
-from shoal.posterior.hierarchy import Hierarchy
 from shoal.precision import as_jax
 
 
-def with_state_costs(fit: Fit, decisions: Decisions, density: Hierarchy, drawn: Draws) -> Fit:
+def with_state_costs(fit: Fit, decisions: Decisions, density: Density, drawn: Draws) -> Fit:
     """The fit, with every draw of v and r beside q."""
     chains, count, size = drawn.positions.shape
     family = MoveFamily.of(decisions.moves, decisions.places, decisions.candidates)
@@ -47,7 +47,7 @@ def with_state_costs(fit: Fit, decisions: Decisions, density: Hierarchy, drawn: 
 
 @eqx.filter_jit
 def _both(
-    model: Hierarchy, positions: Float[Array, "draws unknowns"], origin: Int[Array, " n"]
+    model: Density, positions: Float[Array, "draws unknowns"], origin: Int[Array, " n"]
 ) -> tuple[Float[Array, "draws J"], Float[Array, "draws J"]]:
     """V of every state, and the sum of log Σ p̄ e^{−q} over the decisions made in it."""
     assert isinstance(model.basis, ThroughBasis)

@@ -18,7 +18,7 @@ from shoal.basis.scaled import prior_at
 from shoal.linear.maps import written_out
 from shoal.moves import MoveFamily
 from shoal.passive import PassiveFamily
-from shoal.posterior.hierarchy import Hierarchy
+from shoal.posterior.density import Density
 from shoal.precision import as_jax
 
 BLOCK = 8192
@@ -77,7 +77,7 @@ class DecisionLikelihood:
         Values of the basis, state by state.
     """
 
-    model: Hierarchy
+    model: Density
     adding: Any
     places: Int[np.ndarray, " entries"]
     ends: Int[np.ndarray, " rows_and_1"]
@@ -86,7 +86,7 @@ class DecisionLikelihood:
     functions: Float[np.ndarray, "J n"]
 
     @classmethod
-    def of(cls, model: Hierarchy) -> "DecisionLikelihood":
+    def of(cls, model: Density) -> "DecisionLikelihood":
         """From the density of a fit to decisions."""
         assert isinstance(model.family, MoveFamily) and model.family.candidates is not None
         given = model.family.candidates

@@ -9,7 +9,6 @@ from jaxtyping import Array, Float
 from shoal.errors import InputError
 from shoal.posterior.density import Density
 from shoal.posterior.draws import Draws
-from shoal.posterior.hierarchy import Hierarchy
 from shoal.precision import as_jax
 
 
@@ -28,7 +27,7 @@ class NotFiniteError(InputError):
 
 
 def check_finite(
-    density: Density | Hierarchy,
+    density: Density,
     position: Float[Array, " unknowns"],
     log_posterior: Float[Array, ""],
 ) -> None:
@@ -37,7 +36,7 @@ def check_finite(
         raise _reason(density, position)
 
 
-def check_draws(density: Density | Hierarchy, draws: Draws) -> None:
+def check_draws(density: Density, draws: Draws) -> None:
     """Raise where a draw, or its log posterior, is no number."""
     flat = draws.positions.reshape(-1, draws.positions.shape[-1])
     broken = ~np.isfinite(flat).all(axis=1)
@@ -47,17 +46,13 @@ def check_draws(density: Density | Hierarchy, draws: Draws) -> None:
         raise _reason(density, as_jax(flat[int(np.argmax(broken))]))
 
 
-def _reason(density: Density | Hierarchy, position: Float[Array, " unknowns"]) -> NotFiniteError:
+def _reason(density: Density, position: Float[Array, " unknowns"]) -> NotFiniteError:
     head = "the log posterior is not finite"
     lost = not np.all(np.isfinite(position))
     if lost:  # a search that ended nowhere met the cause near its beginning, too
         position = 0.01 * jnp.sin(jnp.arange(1.0, position.size + 1))
-    if isinstance(density, Hierarchy):
-        v = density.cost_to_go(position)
-        density = density.given(density.split(position)[1])
-    else:
-        v = density.basis.apply(density.split(position)[0])
-    _, _, reached = density.desirability(v)
+    v, given = density.cost_to_go(position), density.given(density.split(position)[1])
+    _, _, reached = given.desirability(v)
     left = np.asarray(density.departures) > 0
     causes: list[tuple[str, Any]] = [
         ("the cost-to-go is no number in", ~np.isfinite(np.asarray(v))),
@@ -75,6 +70,6 @@ def _reason(density: Density | Hierarchy, position: Float[Array, " unknowns"]) -
         return NotFiniteError(
             f"{head}: a coefficient is no number where the search ended; use a stronger prior"
         )
-    if not np.isfinite(density.log_passive):
+    if not np.isfinite(given.log_passive):
         return NotFiniteError(f"{head}: a transition that was seen has no passive probability")
     return NotFiniteError(f"{head}, though every state's part is: the prior gives no number")

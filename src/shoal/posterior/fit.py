@@ -28,7 +28,6 @@ from shoal.posterior.diagnostics import Diagnostics, diagnose
 from shoal.posterior.draws import Draws
 from shoal.posterior.effects import Effects, effects_of
 from shoal.posterior.headline import Headline, no_costs, wanted_states
-from shoal.posterior.hierarchy import Hierarchy
 from shoal.posterior.loo import LooScore, loo
 from shoal.posterior.scoring import Score, score
 from shoal.posterior.specification import Unreadable, plain
@@ -74,7 +73,7 @@ class Fit(Result):
         cls,
         model: "Model",
         transitions: Transitions | Decisions,
-        density: Density | Hierarchy,
+        density: Density,
         settings: Any,
         draws: Draws,
         seed: int,
@@ -416,33 +415,23 @@ def _state_costs(
     return jax.lax.map(one, (unknowns, cost_to_go))
 
 
-def _posterior(space: StateSpace, density: Density | Hierarchy, draws: Draws) -> xr.Dataset:
+def _posterior(space: StateSpace, density: Density, draws: Draws) -> xr.Dataset:
     chains, count, _ = draws.positions.shape
     positions = as_jax(draws.positions.reshape(chains * count, -1))
     coordinates = {"chain": np.arange(chains), "draw": np.arange(count), **labelled(space)}
-    if isinstance(density, Hierarchy):
-        v, betas, values = _of_draws(density.basis, density.family.bare, positions)
-    else:
-        betas = positions[:, : density.coefficients]
-        v = _costs_to_go(density, betas)
+    v, betas, values = _of_draws(density.basis, density.family.bare, positions)
     grid = np.asarray(v).reshape(chains, count, *space.shape)
     variables: dict[str, Any] = {"cost_to_go": ((*SAMPLING, *space.names), grid)}
-    if isinstance(density, Hierarchy) and density.names:
+    if density.names == ("precision",) and not density.of_decisions:
+        variables["precision"] = (SAMPLING, np.asarray(values).reshape(chains, count))
+    elif density.names:
         shaped = np.asarray(values).reshape(chains, count, -1)
         variables["parameters"] = ((*SAMPLING, "parameter"), shaped)
         coordinates["parameter"] = np.array(density.names)
-    elif isinstance(density, Density) and density.prior.unknowns:
-        t = draws.positions[..., -1]
-        variables["precision"] = (SAMPLING, np.exp(density.prior.power * t))
     if not isinstance(density.basis.map, IdentityMap):
         shaped = np.asarray(betas).reshape(chains, count, -1)
         variables["coefficients"] = ((*SAMPLING, "coefficient"), shaped)
     return xr.Dataset(variables, coordinates)
-
-
-@eqx.filter_jit
-def _costs_to_go(density: Density, betas: Float[Array, "draws n"]) -> Float[Array, "draws *grid"]:
-    return jax.lax.map(density.basis.apply, betas, batch_size=64)
 
 
 @eqx.filter_jit
@@ -451,12 +440,14 @@ def _of_draws(
 ) -> tuple[Float[Array, "draws *grid"], Float[Array, "draws n"], Float[Array, "draws hyper"]]:
     """V, the coefficients and the other unknowns in their own units."""
 
-    def one(position: Float[Array, " unknowns"]) -> tuple[Array, Array, Array]:
+    def one(position: Float[Array, " unknowns"]) -> tuple[Array, Array]:
         xi, u, passive = jnp.split(position, [basis.size, basis.size + len(basis.names)])
-        values = jnp.concatenate([basis.values(u), family.values(passive)])
-        return basis.apply(xi, u), basis.amplitude(u) * xi, values
+        return basis.amplitude(u) * xi, jnp.append(basis.values(u), family.values(passive))
 
-    return jax.lax.map(one, positions)
+    betas, values = jax.lax.map(one, positions)
+    shape = basis.map.in_shape
+    v = jax.lax.map(lambda beta: basis.map.apply(beta.reshape(shape)), betas, batch_size=64)
+    return v, betas, values
 
 
 def _observed(space: StateSpace, transitions: Transitions | Decisions) -> xr.Dataset:

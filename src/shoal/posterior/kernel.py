@@ -8,13 +8,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key
 
+from shoal.posterior.coordinates import Coordinates
 from shoal.posterior.density import Density
-from shoal.posterior.hierarchy import Hierarchy
-from shoal.posterior.linear_coordinates import LinearCoordinates
-from shoal.posterior.whitening import Whitening
-
-Target = Density | Hierarchy
-Coordinates = Whitening | LinearCoordinates
 
 
 class Chain(NamedTuple):
@@ -36,14 +31,14 @@ class Visit(NamedTuple):
     tree_depth: Int[Array, ""]
 
 
-def _target(density: Target, coordinates: Coordinates) -> Callable[[Array], Array]:
+def _target(density: Density, coordinates: Coordinates) -> Callable[[Array], Array]:
     """The log posterior as a function of u."""
     return lambda u: density.log_posterior(coordinates.position(u)) + coordinates.log_volume(u)
 
 
 @eqx.filter_jit
 def begin(
-    density: Target,
+    density: Density,
     coordinates: Coordinates,
     u: Float[Array, " unknowns"],
     target_acceptance: float,
@@ -63,7 +58,7 @@ def begin(
 
 @eqx.filter_jit
 def advance(
-    density: Target,
+    density: Density,
     coordinates: Coordinates,
     chain: Chain,
     keys: Key[Array, " chunk"],

@@ -14,18 +14,18 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from shoal.posterior.hierarchy import Hierarchy
+from shoal.posterior.coordinates import Coordinates, inverses
+from shoal.posterior.density import Density
 from shoal.posterior.marginal import Around
+from shoal.posterior.quadratic import amplitude_of
 from shoal.precision import as_jax
 
 
-class LinearCoordinates(eqx.Module):
+class LinearCoordinates(Coordinates):
     """(η, unknowns) = centre + matrix z, and ξ from these.
 
     Attributes
     ----------
-    model
-        Which knows amplitudes.
     mode
         Of ξ where the unknowns are at the centre.
     curvature
@@ -34,7 +34,6 @@ class LinearCoordinates(eqx.Module):
         The amplitudes at the centre.
     """
 
-    model: Hierarchy
     centre: Float[Array, " unknowns"]
     matrix: Float[Array, "unknowns unknowns"]
     mode: Float[Array, " n"]
@@ -42,42 +41,47 @@ class LinearCoordinates(eqx.Module):
     usual: Float[Array, " n"]
 
     @classmethod
-    def of(cls, model: Hierarchy, around: Around) -> "LinearCoordinates":
+    def of(cls, model: Density, around: Around) -> "LinearCoordinates":
         """From a Gaussian."""
-        xi, hyper = model.split(as_jax(around.centre))
         count = model.coefficients
-        usual = jnp.maximum(model.basis.amplitude(model.parts(hyper)[0]), 1e-12)
-        curvature = as_jax(around.informed) / usual**2
-        matrix = as_jax(around.matrix)
-        centre = jnp.concatenate([jnp.zeros(count), hyper])
-        made = cls(model, centre, matrix, xi, curvature, usual)
-        slope = _mean_slope(made, hyper)
-        moved = matrix[:count, count:] - slope @ matrix[count:, count:]
-        return eqx.tree_at(lambda c: c.matrix, made, matrix.at[:count, count:].set(moved))
+        xi, hyper = around.centre[:count], around.centre[count:]
+        usual = np.maximum(amplitude_of(model, hyper), 1e-12)
+        curvature, matrix = around.informed / usual**2, around.matrix.copy()
+        centre = np.concatenate([np.zeros(count), hyper])
+        parts = (as_jax(part) for part in (centre, matrix, xi, curvature, usual))
+        made = cls(model.basis, *parts)
+        slope = np.asarray(_mean_slope(made, as_jax(hyper)))
+        matrix[:count, count:] -= slope @ matrix[count:, count:]
+        return eqx.tree_at(lambda c: c.matrix, made, as_jax(matrix))
 
     def position(self, u: Float[Array, " unknowns"]) -> Float[Array, " unknowns"]:
         """θ of z."""
-        eta, hyper = self.model.split(self.centre + self.matrix @ u)
+        eta, hyper = self._split(self.centre + self.matrix @ u)
         mean, width = self._normal(hyper)
         return jnp.concatenate([mean + width * eta, hyper])
 
     def inverse(self, position: Float[Array, " unknowns"]) -> Float[Array, " unknowns"]:
         """Z of θ."""
-        xi, hyper = self.model.split(position)
+        xi, hyper = self._split(position)
         mean, width = self._normal(hyper)
         place = jnp.concatenate([(xi - mean) / width, hyper])
         return jnp.linalg.solve(self.matrix, place - self.centre)
 
     def log_volume(self, u: Float[Array, " unknowns"]) -> Float[Array, ""]:
         """Log |∂θ/∂z|, up to a constant."""
-        _, hyper = self.model.split(self.centre + self.matrix @ u)
+        _, hyper = self._split(self.centre + self.matrix @ u)
         return jnp.sum(jnp.log(self._normal(hyper)[1]))
+
+    def _split(
+        self, position: Float[Array, " unknowns"]
+    ) -> tuple[Float[Array, " n"], Float[Array, " hyper"]]:
+        return position[: self.mode.size], position[self.mode.size :]
 
     def _normal(
         self, hyper: Float[Array, " hyper"]
     ) -> tuple[Float[Array, " n"], Float[Array, " n"]]:
         """Where ξ would lie, and how much wider than at the centre, were the likelihood normal."""
-        ratio = self.model.basis.amplitude(self.model.parts(hyper)[0]) / self.usual
+        ratio = self.basis.amplitude(hyper[: len(self.basis.names)]) / self.usual
         then = 1 + self.curvature * self.usual**2
         now = 1 + self.curvature * (ratio * self.usual) ** 2
         return self.mode * ratio * then / now, jnp.sqrt(then / now)
@@ -88,9 +92,9 @@ class LinearCoordinates(eqx.Module):
         These are few, so that a few hundred draws tell their covariance, which the curvature at the
         top does not where the posterior is skewed.
         """
-        count = self.model.coefficients
+        count = self.mode.size
         flat = as_jax(places.reshape(-1, places.shape[-1]))
-        z = np.asarray(jax.vmap(self.inverse)(flat))
+        z = np.asarray(inverses(self, flat))
         matrix, some = np.asarray(self.matrix).copy(), z[:, count:]
         centre = np.asarray(self.centre) + matrix @ z.mean(axis=0)
         if some.shape[1]:

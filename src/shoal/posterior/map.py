@@ -4,15 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.posterior.curvature import LARGEST_DENSE
+from shoal.posterior.approach import approach_to
 from shoal.posterior.density import Density
 from shoal.posterior.draws import Draws
-from shoal.posterior.hierarchy import Hierarchy
-from shoal.posterior.laplace import marginal_peak
-from shoal.posterior.marginal import marginal_top
-from shoal.posterior.mode import conditional_mode, rough_mode
-from shoal.posterior.nested import heights_of, log_posteriors
-from shoal.precision import as_jax
 from shoal.system.progress import Report
 
 
@@ -27,34 +21,13 @@ class MAP:
 
 
 def map_draws(
-    density: Density | Hierarchy, settings: MAP, shape: tuple[int, int], seed: int, report: Report
+    density: Density, settings: MAP, shape: tuple[int, int], seed: int, report: Report
 ) -> Draws:
     """The mode, as a single draw."""
     del settings, shape, seed  # one answer, nothing random
-    if isinstance(density, Hierarchy):
-        return _top_of(density, report)
-    mode, t, settled = rough_mode(density)
-    if density.prior.unknowns and density.coefficients <= LARGEST_DENSE:
-        peak = marginal_peak(density, t, mode.beta, report, tolerance=0.05)
-        t, settled = peak.t, peak.converged
-        mode = conditional_mode(density, t, peak.beta)
-    position = density.join(mode.beta, as_jax(t))
-    height = np.asarray(log_posteriors(density, position[None]))
+    top = approach_to(density).top(report)
     return Draws(
-        positions=np.asarray(position)[None, None],
-        statistics={"log_posterior": height[None]},
-        facts={"converged": settled and bool(mode.converged), "iterations": int(mode.steps)},
-    )
-
-
-def _top_of(density: Hierarchy, report: Report) -> Draws:
-    """The most probable unknowns with the coefficients integrated out, and these at their mode."""
-    top = marginal_top(density, report)
-    xi, hyper = np.asarray(top.xi), np.asarray(top.hyper)
-    position = np.concatenate([xi, hyper])
-    height = heights_of(density, top)(hyper[None], xi[None, None])[0]
-    return Draws(
-        positions=np.asarray(position)[None, None],
-        statistics={"log_posterior": height[None]},
+        positions=top.position[None, None],
+        statistics={"log_posterior": np.array([[top.height]])},
         facts={"converged": top.converged, "iterations": top.iterations},
     )

@@ -10,11 +10,12 @@ from jaxtyping import Array, Float
 from scipy.linalg import cholesky, eigh, solve_triangular
 from scipy.optimize import minimize
 
+from shoal.basis.flat import LevelBasis
 from shoal.passive.estimating import LOST
 from shoal.posterior.curvature import likelihood_curvature
-from shoal.posterior.hierarchy import Hierarchy, Hyper
-from shoal.posterior.mode import Mode, conditional_mode
-from shoal.posterior.quadratic import Top, hyper_bend, started, summit
+from shoal.posterior.density import Density, Hyper
+from shoal.posterior.mode import mode_given
+from shoal.posterior.quadratic import Top, amplitude_of, started
 from shoal.precision import as_jax
 from shoal.system.progress import Report
 
@@ -40,13 +41,7 @@ class Around(NamedTuple):
     iterations: int
 
 
-@eqx.filter_jit
-def mode_given(model: Hierarchy, hyper: Hyper, start: Float[Array, " n"]) -> Mode:
-    """The most probable coefficients where all else is known."""
-    return conditional_mode(model.given(hyper), 0.0, start)
-
-
-def curvature(model: Hierarchy, xi: Float[Array, " n"], hyper: Hyper) -> Float[Array, "n n"]:
+def curvature(model: Density, xi: Float[Array, " n"], hyper: Hyper) -> Float[Array, "n n"]:
     """−∇² log p(ξ | y, the other unknowns), in a form that JAX can differentiate."""
     density = model.given(hyper)
     left = density.departures > 0
@@ -63,7 +58,7 @@ def curvature(model: Hierarchy, xi: Float[Array, " n"], hyper: Hyper) -> Float[A
 
 @eqx.filter_jit
 def log_marginal(
-    model: Hierarchy, hyper: Hyper, xi: Float[Array, " n"]
+    model: Density, hyper: Hyper, xi: Float[Array, " n"]
 ) -> tuple[Float[Array, ""], Hyper]:
     """Log p(y, unknowns) with the coefficients integrated out by Laplace's method, and its slope.
 
@@ -84,7 +79,7 @@ def log_marginal(
     return jax.value_and_grad(value)(hyper)
 
 
-def _by_diagonal(model: Hierarchy, hyper: Hyper, xi: Float[Array, " n"]) -> Float[Array, ""]:
+def _by_diagonal(model: Density, hyper: Hyper, xi: Float[Array, " n"]) -> Float[Array, ""]:
     """The same where the curvature is too large to write out: its diagonal stands for it."""
     density = model.given(hyper)
     entered = density.discount**2 * density.expected_arrivals(density.basis.apply(xi))
@@ -94,26 +89,26 @@ def _by_diagonal(model: Hierarchy, hyper: Hyper, xi: Float[Array, " n"]) -> Floa
     return model.log_joint(xi, hyper) + model.log_hyperprior(hyper) + normal - volume
 
 
-def _numbers(pair: tuple[Array, Array]) -> tuple[float, Float[np.ndarray, " k"]]:
-    value, slope = float(pair[0]), np.asarray(pair[1], dtype=float)
+def _numbers(
+    value: Float[np.ndarray, ""], slope: Float[np.ndarray, " k"]
+) -> tuple[float, Float[np.ndarray, " k"]]:
     usable = np.isfinite(value) and np.all(np.isfinite(slope))
-    return (value, slope) if usable else (LOST, np.zeros_like(slope))
+    return (float(value), slope) if usable else (LOST, np.zeros_like(slope))
 
 
-def marginal_top(model: Hierarchy, report: Report) -> Top:
+def marginal_top(model: Density, report: Report) -> Top:
     """The most probable unknowns besides the coefficients, and the coefficients' mode there.
 
     The search begins where a similar fit was; or else the passive dynamics are learned without
     costs first.
     """
-    if model.of_decisions:
-        return summit(model, _bounds(model), report)
+    if isinstance(model.basis, LevelBasis):  # costs that are alike everywhere change nothing
+        return _without_costs(model)
     model, hyper, xi = started(model)
-    last = {"xi": mode_given(model, as_jax(hyper), xi).beta}
+    mode = mode_given(model, as_jax(hyper), xi)
+    last, tries = {"xi": mode.beta}, 0
     if not hyper.size:
-        mode = mode_given(model, as_jax(hyper), xi)
-        return Top(hyper, mode.beta, 0.0, bool(mode.converged), int(mode.steps))
-    tries = 0
+        return Top(hyper, mode.beta, bool(mode.converged), int(mode.steps))
 
     def loss(at: Float[np.ndarray, " hyper"]) -> tuple[float, Float[np.ndarray, " hyper"]]:
         nonlocal tries
@@ -124,33 +119,43 @@ def marginal_top(model: Hierarchy, report: Report) -> Top:
             return LOST, np.zeros_like(at)
         last["xi"] = mode.beta
         value, slope = log_marginal(model, as_jax(at), mode.beta)
-        return _numbers((-value, -slope))
+        return _numbers(-np.asarray(value), -np.asarray(slope))
 
     found = minimize(
         loss,
         hyper,
         jac=True,
         method="L-BFGS-B",
-        bounds=_bounds(model),
+        bounds=bounds_of(model),
         options={"maxiter": 200, "ftol": 1e-8, "gtol": 1e-2},
     )
     report("finding scales and dynamics", tries, tries)
     mode = mode_given(model, as_jax(found.x), last["xi"])
     settled = bool(found.success) and bool(mode.converged) and found.fun < LOST
-    return Top(found.x, mode.beta, -float(found.fun), settled, int(found.nit))
+    return Top(found.x, mode.beta, settled, int(found.nit))
 
 
-def _bounds(model: Hierarchy) -> list[tuple[float, float]]:
+def _without_costs(model: Density) -> Top:
+    """The most probable unknowns where costs are alike everywhere; a search is not needed."""
+    model, hyper, xi = started(model)
+    return Top(hyper, xi, True, 0)
+
+
+def bounds_of(model: Density) -> list[tuple[float, float]]:
     """Eight prior sds either way; the logarithm of a precision may go farther."""
     wide = 20.0 if "precision" in model.basis.names else 8.0
     return [(-wide, wide)] * len(model.basis.names) + [(-8.0, 8.0)] * model.family.count
 
 
-def gaussian_around(model: Hierarchy, top: Top, report: Report) -> Around:
+def gaussian_around(model: Density, top: Top, spread: Float[np.ndarray, "hyper hyper"]) -> Around:
     """The Gaussian that has the posterior's curvature around the most probable unknowns.
 
-    Coefficients follow the other unknowns as their mode does; those have the curvature of the
-    marginal density, never less than a quarter of what the prior alone would give them.
+    Coefficients follow the other unknowns as their mode does.
+
+    Parameters
+    ----------
+    spread
+        A square root of the covariance of the other unknowns.
     """
     hyper, count = np.asarray(top.hyper), model.coefficients
     precise = _precision(model, top)
@@ -160,7 +165,6 @@ def gaussian_around(model: Hierarchy, top: Top, report: Report) -> Around:
     matrix[:count, :count] = inverse
     log_volume = -float(np.sum(np.log(np.diag(factor))))
     if hyper.size:
-        spread = hyper_spread(model, top, report)
         edge = np.asarray(_edge(model, top.xi, as_jax(hyper)))
         follow = inverse @ (inverse.T @ edge)
         matrix[:count, count:] = follow @ spread
@@ -171,29 +175,29 @@ def gaussian_around(model: Hierarchy, top: Top, report: Report) -> Around:
     return Around(centre, matrix, log_volume, informed, top.converged, top.iterations)
 
 
-def _precision(model: Hierarchy, top: Top) -> Float[np.ndarray, "n n"]:
+def _precision(model: Density, top: Top) -> Float[np.ndarray, "n n"]:
     """−∇² log p(ξ | y, the other unknowns) at the top."""
-    hyper = as_jax(top.hyper)
-    amplitude = np.asarray(model.basis.amplitude(model.parts(hyper)[0]))
+    amplitude = amplitude_of(model, top.hyper)
     if top.around is None:
-        curved = likelihood_curvature(model.plain(hyper), as_jax(amplitude) * top.xi)
+        curved = likelihood_curvature(model, top.hyper, amplitude * np.asarray(top.xi))
     else:
         curved = top.around.bend[: amplitude.size, : amplitude.size]
     return np.asarray(np.eye(amplitude.size) + amplitude[:, None] * curved * amplitude)
 
 
 @eqx.filter_jit
-def _edge(model: Hierarchy, xi: Float[Array, " n"], hyper: Hyper) -> Float[Array, "n hyper"]:
+def _edge(model: Density, xi: Float[Array, " n"], hyper: Hyper) -> Float[Array, "n hyper"]:
     """How the slope in the coefficients changes with the other unknowns."""
     return jax.jacfwd(lambda at: jax.grad(model.log_joint)(xi, at))(hyper)
 
 
-def hyper_spread(model: Hierarchy, top: Top, report: Report) -> Float[np.ndarray, "hyper hyper"]:
-    """A square root of the covariance of the unknowns besides the coefficients."""
+def hyper_spread(model: Density, top: Top, report: Report) -> Float[np.ndarray, "hyper hyper"]:
+    """A square root of the covariance of the unknowns besides the coefficients.
+
+    It comes from the curvature of the marginal density, which is never less than a quarter of what
+    the prior alone would give.
+    """
     hyper = np.asarray(top.hyper)
-    if model.of_decisions:
-        assert top.around is not None
-        return _root(hyper_bend(model.basis, top.around, hyper))
     bend = np.zeros((hyper.size, hyper.size))
     for n in range(hyper.size):
         slopes = []
@@ -204,10 +208,10 @@ def hyper_spread(model: Hierarchy, top: Top, report: Report) -> Float[np.ndarray
             slopes.append(np.asarray(log_marginal(model, as_jax(at), mode.beta)[1]))
         bend[n] = (slopes[1] - slopes[0]) / (2 * STEP)
         report("curvature of scales and dynamics", n + 1, hyper.size)
-    return _root(bend)
+    return root_of(bend)
 
 
-def _root(bend: Float[np.ndarray, "hyper hyper"]) -> Float[np.ndarray, "hyper hyper"]:
+def root_of(bend: Float[np.ndarray, "hyper hyper"]) -> Float[np.ndarray, "hyper hyper"]:
     """A square root of the covariance that belongs to a curvature."""
     values, vectors = eigh((bend + bend.T) / 2)
     return np.asarray(vectors / np.sqrt(np.maximum(values, 0.25)))

@@ -10,15 +10,10 @@ import numpy as np
 from jaxtyping import Array, Float, Key
 from scipy.optimize import OptimizeResult, minimize
 
-from shoal.posterior.curvature import curvature_diagonal, joint_corner
-from shoal.posterior.density import Density
-from shoal.posterior.hierarchy import Hierarchy
-from shoal.posterior.marginal import gaussian_around, marginal_top
-from shoal.posterior.mode import rough_mode
+from shoal.posterior.approach import approach_to
+from shoal.posterior.density import Density, Hyper
 from shoal.precision import as_jax
 from shoal.system.progress import Report
-
-Target = Density | Hierarchy
 
 FRESH_ROUNDS, FRESH_DRAWS, FRESH_CHUNK = 3, 4000, 1000
 """How often sds are set anew, from how many draws, and how many of them at a time."""
@@ -52,7 +47,7 @@ def base_noise(
 
 
 def mean_field(
-    density: Target,
+    density: Density,
     base_draws: int,
     tolerance: float,
     max_iterations: int,
@@ -66,7 +61,7 @@ def mean_field(
     at the end, from fresh draws (``_fresh_sds``).
     """
     size = density.dimension
-    mean, sd = _start(density, report)
+    mean, sd = approach_to(density).spread(report)
     noise = as_jax(base_noise(base_draws, size, generator))
     centre, scale = as_jax(mean), as_jax(sd)
 
@@ -74,7 +69,7 @@ def mean_field(
         return centre + scale * x[:size], jnp.log(scale) + x[size:]
 
     @eqx.filter_jit
-    def loss(model: Target, x: Float[Array, " twice"]) -> tuple[Array, Array]:
+    def loss(model: Density, x: Float[Array, " twice"]) -> tuple[Array, Array]:
         def value(y: Float[Array, " twice"]) -> Float[Array, ""]:
             return -_bound(model, *unscaled(y), noise)
 
@@ -116,7 +111,7 @@ def mean_field(
 
 
 def _fresh_sds(
-    density: Target,
+    density: Density,
     mean: Float[np.ndarray, " unknowns"],
     log_sd: Float[np.ndarray, " unknowns"],
     generator: np.random.Generator,
@@ -146,7 +141,7 @@ def _fresh_sds(
 
 @eqx.filter_jit
 def _paired_slopes(
-    density: Target,
+    density: Density,
     mean: Float[Array, " unknowns"],
     sd: Float[Array, " unknowns"],
     half: Float[Array, "draws unknowns"],
@@ -161,7 +156,7 @@ def _paired_slopes(
 
 
 def stochastic_mean_field(
-    density: Target, tolerance: float, max_iterations: int, seed: int, report: Report
+    density: Density, tolerance: float, max_iterations: int, seed: int, report: Report
 ) -> Approximation:
     """Fresh draws at every step and Stan's stopping rule, as the paper's program ran.
 
@@ -170,7 +165,8 @@ def stochastic_mean_field(
     """
     import optax  # noqa: PLC0415  (slow to load, and only needed here)
 
-    mean, sd = _start(density, report)
+    mean, sd = approach_to(density).spread(report)
+    unpressed = float(_log_passive(density, as_jax(density.start)))
     optimiser = optax.adam(optax.exponential_decay(0.05, 1000, 0.5))
     centre, scale = as_jax(mean), as_jax(sd)
     parameters = (jnp.zeros_like(centre), jnp.log(scale))
@@ -190,7 +186,7 @@ def stochastic_mean_field(
             float(_jitted_bound(density, centre + scale * parameters[0], parameters[1], check))
         )
         if len(trace) > 1:  # Stan's bound has no part that costs do not change
-            size = abs(trace[-1] - _log_passive(density))
+            size = abs(trace[-1] - unpressed)
             changes.append(abs(trace[-1] - trace[-2]) / size)
             recent = changes[-WINDOW:]
             small = min(float(np.mean(recent)), float(np.median(recent))) < tolerance
@@ -220,7 +216,7 @@ def _stochastic_block(density, optimiser, centre, scale, parameters, state, keys
 
 
 def _bound(
-    density: Target,
+    density: Density,
     mean: Float[Array, " unknowns"],
     log_sd: Float[Array, " unknowns"],
     noise: Float[Array, "draws unknowns"],
@@ -234,29 +230,10 @@ def _bound(
 _jitted_bound = eqx.filter_jit(_bound)
 
 
-def _log_passive(density: Target) -> float:
+@eqx.filter_jit
+def _log_passive(density: Density, hyper: Hyper) -> Float[Array, ""]:
     """The part of the log posterior that no cost changes."""
-    if isinstance(density, Hierarchy):
-        passive = density.passive(as_jax(density.start))
-        return float(passive.log_weight(density.digest))
-    return float(density.log_passive)
-
-
-def _start(
-    density: Target, report: Report
-) -> tuple[Float[np.ndarray, " unknowns"], Float[np.ndarray, " unknowns"]]:
-    """The mode at a plausible precision, and sds from the curvature's diagonal."""
-    if isinstance(density, Hierarchy):
-        around = gaussian_around(density, marginal_top(density, report), report)
-        inverse = np.linalg.inv(around.matrix)
-        return around.centre, (inverse**2).sum(axis=0) ** -0.5
-    mode, t, _ = rough_mode(density)
-    position = density.join(mode.beta, as_jax(t))
-    curvature = curvature_diagonal(density, mode.beta) + density.prior.precision(t)
-    if density.prior.unknowns:
-        squares = density.coefficients / density.prior.precision(t)
-        curvature = jnp.append(curvature, joint_corner(density, position, squares)[1])
-    return np.asarray(position), np.asarray(curvature) ** -0.5
+    return density.given(hyper).log_passive
 
 
 def _independent(

@@ -2,7 +2,6 @@
 
 from shoal.posterior.curvature import LARGEST_DENSE
 from shoal.posterior.density import Density
-from shoal.posterior.hierarchy import Hierarchy
 from shoal.system.memory import free_memory, refuse_beyond_memory
 
 NUMBER = 8
@@ -14,12 +13,12 @@ LAPLACE_NODES = 20
 
 
 def refuse_what_does_not_fit(
-    density: Density | Hierarchy, method: str, shape: tuple[int, int], states: int
+    density: Density, method: str, shape: tuple[int, int], states: int
 ) -> None:
     """Raise an error if a fit of so many states needs more memory than is free."""
     chains, draws = (1, 1) if method == "map" else shape
     needed = needed_memory(density.dimension, states, method, chains * draws)
-    if isinstance(density, Hierarchy) and density.of_decisions:
+    if density.of_decisions:
         _refuse_candidates(density, method, needed)
     refuse_beyond_memory(
         needed,
@@ -28,7 +27,7 @@ def refuse_what_does_not_fit(
     )
 
 
-def _refuse_candidates(density: Hierarchy, method: str, needed: float) -> None:
+def _refuse_candidates(density: Density, method: str, needed: float) -> None:
     """Raise where candidates do not fit beside all else; say how many decisions would."""
     rows = density.departures.size
     each = density.work // max(rows, 1)

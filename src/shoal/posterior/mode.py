@@ -1,23 +1,20 @@
-"""The most probable coefficients, and the most probable precision of the prior."""
+"""The most probable coefficients where all else is known."""
 
-import math
 from collections.abc import Callable
 from typing import NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax.scipy.sparse.linalg import cg
 from jaxtyping import Array, Bool, Float, Int
 
 from shoal.posterior.curvature import curvature_diagonal, curvature_product
-from shoal.posterior.density import Density
-from shoal.precision import as_jax
+from shoal.posterior.density import Density, Hyper
 
 
 class Mode(NamedTuple):
-    """Where the posterior of β given t is highest.
+    """Where the posterior of the coefficients β is highest, all else given.
 
     ``height`` is the log likelihood there less half the precision times Σ β².
     """
@@ -35,21 +32,18 @@ TOLERANCE = 1e-12
 MAX_STEPS = 100
 
 
-def conditional_mode(density: Density, t: float, start: Float[Array, " n"]) -> Mode:
-    """argmax_β log p(β | y, t) by Newton steps, each solved by conjugate gradients.
+@eqx.filter_jit
+def mode_given(density: Density, hyper: Hyper, start: Float[Array, " n"]) -> Mode:
+    """argmax_ξ log p(ξ | y, the other unknowns) by Newton steps, each by conjugate gradients.
 
     The objective is concave, so the answer is unique. The Newton decrement is the distance to the
     top in nats; iteration stops when it is below ``TOLERANCE`` times the size of the objective.
     """
-    return _newton(density, as_jax(t, dtype=float), start)
-
-
-@eqx.filter_jit
-def _newton(density: Density, t: Float[Array, ""], start: Float[Array, " n"]) -> Mode:
-    precision = density.prior.precision(t)
+    given = density.given(hyper)
+    precision = given.precision
 
     def objective(beta: Float[Array, " n"]) -> Float[Array, ""]:
-        fit = density.log_likelihood(density.basis.apply(beta))
+        fit = given.log_likelihood(given.basis.apply(beta))
         return 0.5 * precision * jnp.vdot(beta, beta) - fit
 
     scale = 1.0 + jnp.abs(objective(start))
@@ -60,10 +54,10 @@ def _newton(density: Density, t: Float[Array, ""], start: Float[Array, " n"]) ->
     def step(mode: Mode) -> Mode:
         beta = mode.beta
         gradient = jax.grad(objective)(beta)
-        diagonal = curvature_diagonal(density, beta) + precision
+        diagonal = curvature_diagonal(given, beta) + precision
 
         def hessian(direction: Float[Array, " n"]) -> Float[Array, " n"]:
-            return curvature_product(density, beta, direction) + precision * direction
+            return curvature_product(given, beta, direction) + precision * direction
 
         forcing = jnp.minimum(0.1, jnp.sqrt(mode.decrement / scale))
         move, _ = cg(hessian, -gradient, tol=forcing, maxiter=500, M=lambda x: x / diagonal)
@@ -95,25 +89,3 @@ def _backtrack(
         return ~fine & (length > 1e-10)
 
     return jax.lax.while_loop(too_long, lambda length: length / 2, jnp.asarray(1.0))
-
-
-def rough_mode(
-    density: Density, tolerance: float = 1e-2, max_rounds: int = 50
-) -> tuple[Mode, float, bool]:
-    """The mode of β at a plausible t, that t, and whether it settled; cheap at any size.
-
-    t is taken where p(t | E[Σ β²]) is highest, with variances from the curvature's diagonal
-    (MacKay's fixed point): the joint mode of (β, t) would shrink all coefficients to nothing.
-    """
-    t = density.prior.start
-    mode = conditional_mode(density, t, jnp.zeros(density.coefficients))
-    for _ in range(max_rounds if density.prior.unknowns else 0):
-        before = t
-        diagonal, beta = np.asarray(curvature_diagonal(density, mode.beta)), np.asarray(mode.beta)
-        for _ in range(10):
-            variance = np.sum(1 / (diagonal + math.exp(density.prior.power * t)))
-            t = density.prior.mode_given(float(beta @ beta + variance), density.coefficients)
-        mode = conditional_mode(density, t, mode.beta)
-        if abs(t - before) < tolerance:
-            return mode, t, True
-    return mode, t, not density.prior.unknowns

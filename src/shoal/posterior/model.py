@@ -33,12 +33,11 @@ from shoal.posterior.density import Density
 from shoal.posterior.draws import Draws
 from shoal.posterior.finite import NotFiniteError, check_draws
 from shoal.posterior.fit import Fit
-from shoal.posterior.hierarchy import Hierarchy, PaperBasis
 from shoal.posterior.laplace import Laplace, laplace_draws
 from shoal.posterior.map import MAP, map_draws
 from shoal.posterior.memory import refuse_what_does_not_fit
 from shoal.posterior.nuts import NUTS, nuts_draws
-from shoal.posterior.prior import Prior
+from shoal.posterior.prior import OnePrecision, Prior
 from shoal.precision import as_jax
 from shoal.states import StateSpace, Transitions
 from shoal.system.files import make_folder
@@ -129,7 +128,7 @@ class Model:
             hasattr(self.basis, "scaled") or self.family.count > 0
         )
 
-    def density(self, transitions: Any, warm: Any = None) -> Density | Hierarchy:
+    def density(self, transitions: Any, warm: Any = None) -> Density:
         """The posterior density, after checking that model and transitions fit together."""
         if isinstance(transitions, Decisions):
             return self._of_decisions(transitions, warm)
@@ -159,39 +158,19 @@ class Model:
             )
         for sentence in narrow_axes(self.passive, self.space):
             warn(sentence)
-        if self.hierarchical:
-            return self._hierarchy(transitions, warm)
-        passive = self.operator()
-        log_passive = _checked_log_passive(passive, transitions, self.space)
-        basis = self.basis.on(self.space)
-        if not isinstance(basis, BasisOperator):
-            raise InputError(f"{self.basis!r} is no basis: on(space) gave no operator of X")
-        _check_support(basis.support(), transitions, self.space)
-        return Density(
-            passive=passive,
-            basis=basis,
-            arrivals=as_jax(transitions.arrivals, dtype=float),
-            departures=as_jax(transitions.departures, dtype=float),
-            discount=as_jax(float(self.discount)),
-            log_passive=as_jax(log_passive),
-            prior=self.prior,
-        )
-
-    def _hierarchy(self, transitions: Transitions, warm: Any) -> Hierarchy:
-        scaled = self._scaled_basis(transitions)
         typical = _typical(self.family)
-        _checked_log_passive(typical, transitions, self.space)
-        return Hierarchy(
+        log_passive = _checked_log_passive(typical, transitions, self.space)
+        return Density(
             family=self.family,
-            basis=scaled,
+            basis=self._scaled_basis(transitions),
             arrivals=as_jax(transitions.arrivals, dtype=float),
             departures=as_jax(transitions.departures, dtype=float),
             discount=as_jax(float(self.discount)),
-            digest=typical.digest(transitions),
+            digest=typical.digest(transitions) if self.family.count else as_jax(log_passive),
             warm=None if warm is None else as_jax(warm),
         )
 
-    def _of_decisions(self, decisions: Decisions, warm: Any) -> Hierarchy:
+    def _of_decisions(self, decisions: Decisions, warm: Any) -> Density:
         """The density of costs and passive moves, a row for every decision."""
         if not isinstance(self.passive, Turns):
             raise InputError(
@@ -226,7 +205,7 @@ class Model:
         if decisions.grid is not None:
             basis = ThroughBasis.then(basis, decisions.grid.maps(self.space.shape))
         arrivals = np.bincount(decisions.ends, minlength=places.size).reshape(places.shape)
-        return Hierarchy(
+        return Density(
             family=MoveFamily.of(decisions.moves, places, candidates),
             basis=basis,
             arrivals=as_jax(arrivals, dtype=float),
@@ -241,8 +220,10 @@ class Model:
             scaled: ScaledBasis = self.basis.scaled(self.space)
             return scaled
         basis = self.basis.on(self.space)
+        if not isinstance(basis, BasisOperator):
+            raise InputError(f"{self.basis!r} is no basis: on(space) gave no operator of X")
         _check_support(basis.support(), transitions, self.space)
-        return PaperBasis(basis.map, self.prior)
+        return OnePrecision(basis.map, self.prior.as_arrays(), centred=not self.hierarchical)
 
     def fit(
         self,

@@ -19,7 +19,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -28,13 +27,12 @@ import numpy as np
 from jaxtyping import Array, Float
 from scipy.linalg import cho_solve, cholesky, eigh, solve_triangular
 
-from shoal.basis.scaled import prior_at, priors_at
+from shoal.basis.scaled import priors_at
 from shoal.posterior.curvature import likelihood_curvature
 from shoal.posterior.density import Density
-from shoal.posterior.hierarchy import Hierarchy
 from shoal.posterior.importance import Weighing, resampled, weigh
-from shoal.posterior.marginal import hyper_spread, marginal_top
-from shoal.posterior.quadratic import Top, heights_given
+from shoal.posterior.proposals import Proposed, log_posteriors
+from shoal.posterior.quadratic import Top, amplitude_of, heights_given
 from shoal.posterior.unknowns import SplitStudent, weighted_unknowns
 from shoal.precision import as_jax
 from shoal.system.progress import Report
@@ -74,14 +72,6 @@ Scales may be several times larger in the tail than at the top, and tell by thei
 """
 
 
-class Proposed(NamedTuple):
-    """Points, and the log densities of the posterior and of where they were drawn from."""
-
-    positions: Float[np.ndarray, "draws unknowns"]
-    log_posterior: Float[np.ndarray, " draws"]
-    log_approximation: Float[np.ndarray, " draws"]
-
-
 @dataclass(frozen=True, eq=False)
 class CostsGiven:
     """The Gaussian of ξ given the other unknowns.
@@ -103,7 +93,7 @@ class CostsGiven:
         Log p(y, all unknowns) of points of which several share all but ξ.
     """
 
-    model: Hierarchy
+    model: Density
     informed: Float[np.ndarray, "n r"]
     bend: Float[np.ndarray, "n n"]
     pull: Float[np.ndarray, " n"]
@@ -112,15 +102,16 @@ class CostsGiven:
     log_posteriors: Callable[..., Float[np.ndarray, "each share"]]
 
     @classmethod
-    def of(cls, model: Hierarchy, top: Top) -> "CostsGiven":
+    def of(cls, model: Density, top: Top) -> "CostsGiven":
         """Around the most probable unknowns."""
-        basis, passive = model.parts(as_jax(top.hyper))
-        amplitude = amplitude_of(model, basis)
+        known = len(model.basis.names)
+        basis, passive = np.asarray(top.hyper)[:known], np.asarray(top.hyper)[known:]
+        amplitude = amplitude_of(model, top.hyper)
         costs = amplitude * np.asarray(top.xi)
         heights = heights_of(model, top)
         if top.likelihood is None:
-            curvature = likelihood_curvature(model.plain(as_jax(top.hyper)), as_jax(costs))
-            found = _slopes(model, as_jax(costs), basis, passive)
+            curvature = likelihood_curvature(model, top.hyper, costs)
+            found = _slopes(model, *map(as_jax, (costs, basis, passive)))
             slope, drift = (np.asarray(part) for part in found)
         else:
             assert top.around is not None
@@ -129,7 +120,7 @@ class CostsGiven:
             slope = top.around.slope[:n]
         informed = _informed(curvature, amplitude)
         bend, pull = informed @ informed.T, curvature @ costs + slope
-        return cls(model, informed, bend, pull, drift, np.asarray(passive), heights)
+        return cls(model, informed, bend, pull, drift, passive, heights)
 
     def draw(
         self,
@@ -194,25 +185,19 @@ def _informed(
     return np.asarray(vectors[:, kept] * np.sqrt(values[kept]) / wide[:, None])
 
 
-class Nested(NamedTuple):
-    """Proposed draws, the top around which they lie, and how well other unknowns were drawn."""
-
-    proposed: Proposed
-    top: Top
-    unknowns: Weighing | None = None
-
-
 def nested_proposals(
-    model: Hierarchy, count: int, generator: np.random.Generator, report: Report
-) -> Nested:
-    """Points near the posterior, and the most probable unknowns around which they lie."""
-    top = marginal_top(model, report)
+    model: Density,
+    top: Top,
+    spread: Float[np.ndarray, "hyper hyper"],
+    count: int,
+    generator: np.random.Generator,
+    report: Report,
+) -> Proposed:
+    """Points near the posterior; unknowns first, from a Student t that is adapted to them."""
     costs = CostsGiven.of(model, top)
     if not np.asarray(top.hyper).size:
-        return Nested(_drawn(costs, None, count, generator, report), top)
-    student = SplitStudent.around(np.asarray(top.hyper), hyper_spread(model, top, report))
-    if top.around is not None:
-        return _by_quadratic(costs, top, student, count, generator, report)
+        return _drawn(costs, None, count, generator, report)
+    student = SplitStudent.around(np.asarray(top.hyper), spread)
     enough = FEW if costs.informed.shape[1] > DEAR else TRIED
     worth = 0.0
     for _ in range(ROUNDS):
@@ -226,24 +211,27 @@ def nested_proposals(
             student = student.adapted(hyper, weighing.weights)
         if good or settled:
             break
-    return Nested(_drawn(costs, student, count, generator, report), top)
+    return _drawn(costs, student, count, generator, report)
 
 
-def _by_quadratic(
-    costs: CostsGiven,
+def quadratic_proposals(
+    model: Density,
     top: Top,
-    student: SplitStudent,
+    spread: Float[np.ndarray, "hyper hyper"],
     count: int,
     generator: np.random.Generator,
     report: Report,
-) -> Nested:
+) -> tuple[Proposed, Weighing | None]:
     """Unknowns by the closed form that a quadratic log likelihood gives, then coefficients.
 
     The likelihood itself is taken only of what is proposed in the end, several draws of the
     coefficients to each of the other unknowns.
     """
-    model, around = costs.model, top.around
+    costs, around = CostsGiven.of(model, top), top.around
+    if not np.asarray(top.hyper).size:
+        return _drawn(costs, None, count, generator, report), None
     assert around is not None
+    student = SplitStudent.around(np.asarray(top.hyper), spread)
     share = DEAR_SHARE if model.work > DEAR_WORK else SHARE
     number = max(FEWEST_SHARED, math.ceil(count / share))
     share = math.ceil(count / number)
@@ -271,7 +259,7 @@ def _by_quadratic(
 
     parts = side_by_side(draw, range(number))
     whole = Proposed(*(np.concatenate(part)[:count] for part in zip(*parts, strict=True)))
-    return Nested(whole, top, weighing)
+    return whole, weighing
 
 
 def _drawn(
@@ -323,19 +311,14 @@ def _coefficients(
     return np.stack(xi), np.stack(heights)
 
 
-def amplitude_of(model: Hierarchy, basis: Any) -> Float[np.ndarray, " n"]:
-    """The sd of each coefficient."""
-    return np.asarray(prior_at(model.basis, basis)[0])
-
-
-def heights_of(model: Hierarchy, top: Top) -> Callable[..., Float[np.ndarray, "each share"]]:
+def heights_of(model: Density, top: Top) -> Callable[..., Float[np.ndarray, "each share"]]:
     """Log p(y, all unknowns), of points of which several share all but the coefficients."""
     likelihood = top.likelihood
     return partial(_log_posteriors, model) if likelihood is None else likelihood.log_posteriors
 
 
 def _log_posteriors(
-    model: Hierarchy,
+    model: Density,
     hyper: Float[np.ndarray, "each hyper"],
     xi: Float[np.ndarray, "each share n"],
 ) -> Float[np.ndarray, "each share"]:
@@ -346,16 +329,8 @@ def _log_posteriors(
 
 
 @eqx.filter_jit
-def log_posteriors(
-    density: Density | Hierarchy, positions: Float[Array, "draws unknowns"]
-) -> Float[Array, " draws"]:
-    """The log posterior of many points, one after the other."""
-    return jax.lax.map(density.log_posterior, positions, batch_size=64)
-
-
-@eqx.filter_jit
 def _slopes(
-    model: Hierarchy,
+    model: Density,
     c: Float[Array, " n"],
     basis: Float[Array, " basis"],
     passive: Float[Array, " passive"],

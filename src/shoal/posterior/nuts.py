@@ -10,26 +10,21 @@ import numpy as np
 from jaxtyping import Array, Float, Key
 
 from shoal.errors import InputError
+from shoal.posterior.approach import approach_to
 from shoal.posterior.chains import Runner, Stage
 from shoal.posterior.checkpoint import Checkpoint
+from shoal.posterior.coordinates import Coordinates, inverses
+from shoal.posterior.density import Density
 from shoal.posterior.draws import Draws
 from shoal.posterior.finite import check_finite
-from shoal.posterior.hierarchy import Hierarchy
-from shoal.posterior.importance import resampled, weigh
-from shoal.posterior.kernel import Chain, Coordinates, Target, Visit, begin
+from shoal.posterior.kernel import Chain, Visit, begin
 from shoal.posterior.linear_coordinates import LinearCoordinates
-from shoal.posterior.marginal import gaussian_around, marginal_top
-from shoal.posterior.mode import rough_mode
-from shoal.posterior.nested import nested_proposals
-from shoal.posterior.whitening import DenseWhitening, LowRankWhitening, whitening
+from shoal.posterior.whitening import DenseWhitening, LowRankWhitening
 from shoal.precision import as_jax
 from shoal.system.progress import Report
 
 OVERDISPERSED = 2.0
 """Chains that start farther apart than the posterior is wide can be seen to disagree."""
-
-PROPOSED = 1024
-"""Draws of the Laplace approximation by which the coordinates of decisions are made."""
 
 COORDINATES: dict[str, Any] = {
     kind.__name__: kind for kind in (DenseWhitening, LowRankWhitening, LinearCoordinates)
@@ -72,16 +67,8 @@ class NUTS:
             raise InputError(f"a tree depth lies between 1 and 20, got {self.max_tree_depth}")
 
 
-def acceptance(settings: NUTS, density: Target) -> float:
-    """The target acceptance, chosen by what is unknown where it is not given."""
-    if settings.target_acceptance is not None:
-        return settings.target_acceptance
-    hard = isinstance(density, Hierarchy) and not density.of_decisions
-    return 0.95 if hard else 0.8
-
-
 def nuts_draws(
-    density: Target,
+    density: Density,
     settings: NUTS,
     shape: tuple[int, int],
     seed: int,
@@ -99,9 +86,9 @@ def nuts_draws(
     chains, draws = shape
     keys = jax.random.split(jax.random.key(seed), (3, chains))
     pilot, tuning = settings.warmup // 2, settings.warmup - settings.warmup // 2
-    if isinstance(density, Hierarchy) and density.of_decisions:
-        pilot = 0
-    accept = acceptance(settings, density)
+    approach = approach_to(density)
+    pilot = pilot if approach.pilot else 0
+    accept = settings.target_acceptance or approach.target_acceptance
     runner = Runner(
         (accept, settings.max_tree_depth),
         settings.workers,
@@ -115,7 +102,7 @@ def nuts_draws(
         check_finite(density, coordinates.position(place), chain.state.logdensity)
         return chain
 
-    coordinates = _kept(checkpoint, "first", density, lambda: _first_coordinates(density, report))
+    coordinates = _kept(checkpoint, "first", density, lambda: approach.coordinates(report))
     starts = [start(_scatter(key, density)) for key in keys[0]]
     if pilot:
         stage = Stage("pilot", pilot, adapting=True)
@@ -123,9 +110,9 @@ def nuts_draws(
         places = np.stack([visit.position[pilot // 2 :] for visit in visits])
         before = coordinates
         coordinates = _kept(
-            checkpoint, "second", density, lambda: _recentred(density, before, places)
+            checkpoint, "second", density, lambda: approach.recentred(before, places)
         )
-        starts = [start(coordinates.inverse(as_jax(place[-1]))) for place in places]
+        starts = [start(place) for place in inverses(coordinates, as_jax(places[:, -1]))]
     stage = Stage("tuning", tuning, adapting=True)
     adapted, _ = runner.run(stage, density, coordinates, starts, keys[1])
     stage = Stage("draws", draws, adapting=False)
@@ -134,12 +121,12 @@ def nuts_draws(
 
 
 def _kept(
-    checkpoint: Checkpoint | None, name: str, density: Target, make: Callable[[], Coordinates]
+    checkpoint: Checkpoint | None, name: str, density: Density, make: Callable[[], Coordinates]
 ) -> Coordinates:
     """Coordinates as a run began with them, in which alone its draws can go on."""
     if checkpoint is None:
         return make()
-    given = {"model": density} if isinstance(density, Hierarchy) else {"prior": density.prior}
+    given = {"basis": density.basis}
     arrays = checkpoint.read(f"coordinates-{name}")
     if arrays is not None:
         kind = COORDINATES[str(arrays.pop("kind"))]
@@ -151,34 +138,7 @@ def _kept(
     return made
 
 
-def _first_coordinates(density: Target, report: Report) -> Coordinates:
-    """From the mode of the coefficients at the most probable other unknowns."""
-    if isinstance(density, Hierarchy) and density.of_decisions:
-        generator = np.random.default_rng(len(density.names))
-        proposed, top, _ = nested_proposals(density, PROPOSED, generator, report)
-        weights = weigh(proposed.log_posterior, proposed.log_approximation).weights
-        kept = resampled(weights, PROPOSED, generator)
-        around = gaussian_around(density, top, report)
-        return LinearCoordinates.of(density, around).adapted(proposed.positions[None, kept])
-    if isinstance(density, Hierarchy):
-        top = marginal_top(density, report)
-        return LinearCoordinates.of(density, gaussian_around(density, top, report))
-    mode, t, _ = rough_mode(density)
-    return whitening(density, density.join(mode.beta, as_jax(np.float64(t))))
-
-
-def _recentred(
-    density: Target, before: Coordinates, places: Float[np.ndarray, "chain draw unknowns"]
-) -> Coordinates:
-    """From the means of what the pilot draws found."""
-    if isinstance(density, Hierarchy):
-        assert isinstance(before, LinearCoordinates)
-        return before.adapted(places)
-    spread = float(places[..., -1].std()) if density.prior.unknowns else None
-    return whitening(density, as_jax(places.mean(axis=(0, 1))), spread)
-
-
-def _scatter(key: Key[Array, ""], density: Target) -> Float[Array, " unknowns"]:
+def _scatter(key: Key[Array, ""], density: Density) -> Float[Array, " unknowns"]:
     """A start for each chain, twice as spread out as the approximation says the posterior is."""
     return OVERDISPERSED * jax.random.normal(jax.random.fold_in(key, 2**31), (density.dimension,))
 

@@ -4,10 +4,15 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.scipy.special import gammaln
 from jaxtyping import Array, Float
 
+from shoal.angles import namespace
+from shoal.basis import BasisOperator, ScaledBasis
 from shoal.errors import InputError
 
 FORMS = ("precision", "inverse-sd", "fixed")
@@ -55,9 +60,13 @@ class Prior:
         return 0 if self.form == "fixed" else 1
 
     @property
-    def start(self) -> float:
+    def start(self) -> Any:
         """A value of t to start from."""
-        return 0.0 if self.value is None else math.log(self.value)
+        return 0.0 if self.value is None else namespace(self.value).log(self.value)
+
+    def as_arrays(self) -> "Prior":
+        """The same with numbers that programs take as arguments: others need no other program."""
+        return jax.tree.map(lambda number: np.asarray(number, dtype=float), self)
 
     @property
     def power(self) -> int:
@@ -74,18 +83,8 @@ class Prior:
             return self.start
         return math.log(max(rng.gamma(self.shape, 1 / self.rate), 1e-300))
 
-    def log_density(
-        self, squares: Float[Array, ""], t: Float[Array, ""], count: int
-    ) -> Float[Array, ""]:
-        """Log p(β, t), which depends on β through Σ β² and the number of coefficients only."""
-        log_precision = self.power * t
-        normal = 0.5 * (
-            count * (log_precision - math.log(2 * math.pi)) - jnp.exp(log_precision) * squares
-        )
-        return normal + self.log_hyperprior(t)
-
     def log_constant(self, t: float, count: int) -> float:
-        """What ``log_density`` is where all coefficients are zero."""
+        """Log p(β, t) where all coefficients are zero."""
         normal = 0.5 * count * (self.power * t - math.log(2 * math.pi))
         if self.form == "fixed":
             return normal
@@ -96,7 +95,7 @@ class Prior:
         """Log p(t): a Gamma density of e^t with the Jacobian of the logarithm."""
         if self.form == "fixed":
             return jnp.asarray(0.0)
-        norm = self.shape * math.log(self.rate) - math.lgamma(self.shape)
+        norm = self.shape * jnp.log(self.rate) - gammaln(self.shape)
         return norm + self.shape * t - self.rate * jnp.exp(t)
 
     def mode_given(self, squares: float, count: int) -> float:
@@ -109,3 +108,69 @@ class Prior:
         # n + a − bα − Sα² = 0, written so that nothing cancels
         root = math.sqrt(b * b + 4 * squares * (count + a))
         return math.log(2 * (count + a) / (b + root))
+
+
+def _with_numbers(form: str, numbers: Any) -> Prior:
+    """A prior whose numbers may be traced, and were checked before."""
+    made = object.__new__(Prior)
+    for name, value in zip(("form", "shape", "rate", "value"), (form, *numbers), strict=True):
+        object.__setattr__(made, name, value)
+    return made
+
+
+jax.tree_util.register_pytree_node(
+    Prior, lambda prior: ((prior.shape, prior.rate, prior.value), prior.form), _with_numbers
+)
+
+
+class OnePrecision(ScaledBasis):
+    """Any basis with the paper's prior: one precision for all coefficients.
+
+    Attributes
+    ----------
+    centred
+        Whether ξ are the functions' own coefficients, with this precision. Otherwise they are those
+        over their prior sd.
+    """
+
+    prior: Prior
+    centred: bool = eqx.field(static=True)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The precision, where it is unknown."""
+        return ("precision",) if self.prior.unknowns else ()
+
+    @property
+    def start(self) -> Float[np.ndarray, " k"]:
+        """Where a search begins."""
+        return np.full(self.prior.unknowns, float(self.prior.start))
+
+    def logarithm(self, u: Any) -> Any:
+        """Of the precision or of the inverse sd, as the prior has it."""
+        return u[0] if self.prior.unknowns else self.prior.start
+
+    def amplitude(self, u: Float[Array, " k"]) -> Float[Array, " n"]:
+        """1/√precision for all, unless ξ are the functions' own coefficients."""
+        sd = 1.0 if self.centred else self.prior.precision(self.logarithm(u)) ** -0.5
+        return jnp.full(self.size, sd)
+
+    def precision(self, u: Float[Array, " k"]) -> Float[Array, ""]:
+        """Of ξ, before the tracks are seen."""
+        return self.prior.precision(self.logarithm(u)) if self.centred else jnp.asarray(1.0)
+
+    def at(self, u: Float[Array, " k"]) -> BasisOperator:
+        """X, with amplitudes where there are any."""
+        return BasisOperator(self.map) if self.centred else super().at(u)
+
+    def values(self, u: Float[Array, " k"]) -> Float[Array, " k"]:
+        """The precision."""
+        return jnp.exp(self.prior.power * u)
+
+    def draw(self, rng: np.random.Generator) -> Float[np.ndarray, " k"]:
+        """Its logarithm from the prior."""
+        return np.full(self.prior.unknowns, self.prior.draw(rng))
+
+    def log_prior(self, u: Float[Array, " k"]) -> Float[Array, ""]:
+        """Of its logarithm."""
+        return self.prior.log_hyperprior(u[0]) if self.prior.unknowns else jnp.asarray(0.0)

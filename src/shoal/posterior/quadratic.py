@@ -7,7 +7,7 @@ factor. It is climbed, the guess moves there, and the quadratic is made again. A
 curvatures is needed where an exact search takes one at each of its steps.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -21,7 +21,7 @@ from shoal.basis import ScaledBasis
 from shoal.basis.scaled import prior_at, priors_at
 from shoal.passive.estimating import LOST, most_probable
 from shoal.posterior.decision_likelihood import DecisionLikelihood, Quadratic
-from shoal.posterior.hierarchy import Hierarchy
+from shoal.posterior.density import Density
 from shoal.precision import as_jax
 from shoal.system.progress import Report
 from shoal.system.threads import side_by_side
@@ -146,14 +146,19 @@ class Top(NamedTuple):
 
     hyper: Float[np.ndarray, " hyper"]
     xi: Float[Array, " n"]
-    height: float
     converged: bool
     iterations: int
     likelihood: DecisionLikelihood | None = None
     around: Quadratic | None = None
 
 
-def started(model: Hierarchy) -> tuple[Hierarchy, Float[np.ndarray, " hyper"], Float[Array, " n"]]:
+def amplitude_of(model: Density, hyper: Any) -> Float[np.ndarray, " n"]:
+    """The sd of each coefficient."""
+    basis = as_jax(np.asarray(hyper)[: len(model.basis.names)])
+    return np.asarray(prior_at(model.basis, basis)[0])
+
+
+def started(model: Density) -> tuple[Density, Float[np.ndarray, " hyper"], Float[Array, " n"]]:
     """Where a search begins: where a similar fit was, or with passive dynamics learned alone."""
     if model.warm is None:
         alone = most_probable(model.family.bare, model.digest)
@@ -163,7 +168,7 @@ def started(model: Hierarchy) -> tuple[Hierarchy, Float[np.ndarray, " hyper"], F
     return eqx.tree_at(lambda m: m.warm, model, None), np.asarray(rest), xi
 
 
-def summit(model: Hierarchy, bounds: list[tuple[float, float]], report: Report) -> Top:
+def summit(model: Density, bounds: list[tuple[float, float]], report: Report) -> Top:
     """The most probable unknowns besides the coefficients, and the coefficients there."""
     count = len(model.basis.names)
     model, hyper, xi = started(model)
@@ -190,7 +195,7 @@ def summit(model: Hierarchy, bounds: list[tuple[float, float]], report: Report) 
     report("finding scales and dynamics", rounds, rounds)
     settled = bool(higher is not None and share == 1.0 and gain < SETTLED)
     xi = as_jax(around.costs / amplitude)
-    return Top(hyper, xi, 0.0, settled, rounds, likelihood, around)
+    return Top(hyper, xi, settled, rounds, likelihood, around)
 
 
 def _highest(

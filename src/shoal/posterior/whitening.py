@@ -16,14 +16,16 @@ from jaxtyping import Array, Float
 from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator, eigsh
 
+from shoal.posterior.coordinates import Coordinates
 from shoal.posterior.curvature import (
     LARGEST_DENSE,
-    curvature_diagonal,
     curvature_product,
+    diagonal_given,
     likelihood_curvature,
 )
 from shoal.posterior.density import Density
-from shoal.posterior.prior import Prior
+from shoal.posterior.one_precision import one_precision, place_of, precision_at
+from shoal.posterior.prior import OnePrecision, Prior
 from shoal.precision import as_jax
 
 ORDINARY = 1.5
@@ -39,7 +41,7 @@ LANCZOS_RANK = 24
 """Directions mended where the curvature is known by its products only."""
 
 
-class Whitening(eqx.Module):
+class Whitening(Coordinates):
     """θ = (β, t) of coordinates u = (z, w).
 
     Attributes
@@ -50,15 +52,18 @@ class Whitening(eqx.Module):
         Of the likelihood along those axes.
     log_precision, spread
         t = log_precision + spread · w, so that w is as spread out as z.
-    prior
-        What t means.
     """
 
     centre: Float[Array, " n"]
     curvature: Float[Array, " n"]
     log_precision: Float[Array, ""]
     spread: Float[Array, ""]
-    prior: Prior = eqx.field(static=True)
+
+    @property
+    def prior(self) -> Prior:
+        """Of the coefficients, and of t."""
+        assert isinstance(self.basis, OnePrecision)
+        return self.basis.prior
 
     @abstractmethod
     def along(self, x: Float[Array, " n"]) -> Float[Array, " n"]:
@@ -161,7 +166,7 @@ class DenseWhitening(Whitening):
 
 
 def whitening(
-    density: Density, centre: Float[Array, " unknowns"], spread: float | None = None
+    density: Density, centre: Float[np.ndarray, " unknowns"], spread: float | None = None
 ) -> Whitening:
     """Whitening coordinates around a point.
 
@@ -176,9 +181,9 @@ def whitening(
     """
     if density.coefficients > LARGEST_DENSE:
         return _from_products(density, centre, spread)
-    beta, t = density.split(centre)
-    curvature = likelihood_curvature(density, beta)
-    precision = float(density.prior.precision(t))
+    beta, t = place_of(density, centre)
+    curvature = likelihood_curvature(density, centre[density.coefficients :], beta)
+    precision = precision_at(density, t)
     diagonal = np.maximum(np.diag(curvature), 0.0)
     scale = 1 / np.sqrt(diagonal + precision)
     whole = curvature + precision * np.eye(len(diagonal))
@@ -192,18 +197,18 @@ def whitening(
 
 
 def _from_products(
-    density: Density, centre: Float[Array, " unknowns"], spread: float | None
+    density: Density, centre: Float[np.ndarray, " unknowns"], spread: float | None
 ) -> LowRankWhitening:
     """The same from products with the curvature alone: the flattest directions by Lanczos."""
-    beta, t = density.split(centre)
-    precision = density.prior.precision(t)
-    diagonal = np.asarray(curvature_diagonal(density, beta))
-    inner = as_jax(1 / np.sqrt(diagonal + float(precision)))
+    beta, t = place_of(density, centre)
+    hyper, xi = as_jax(centre[density.coefficients :]), as_jax(beta)
+    diagonal = np.asarray(diagonal_given(density, hyper, xi))
+    inner = as_jax(1 / np.sqrt(diagonal + precision_at(density, t)))
 
     @eqx.filter_jit
     def product(model: Density, x: Float[Array, " n"]) -> Float[Array, " n"]:
-        y = inner * x
-        return inner * (curvature_product(model, beta, y) + precision * y)
+        given, y = model.given(hyper), inner * x
+        return inner * (curvature_product(given, xi, y) + given.precision * y)
 
     count = density.coefficients
     operator = LinearOperator(
@@ -219,7 +224,7 @@ def _from_products(
 
 def _low_rank(
     density: Density,
-    centre: Float[Array, " unknowns"],
+    centre: Float[np.ndarray, " unknowns"],
     diagonal: Float[np.ndarray, " n"],
     values: Float[np.ndarray, " rank"],
     vectors: Float[np.ndarray, "n rank"],
@@ -228,13 +233,13 @@ def _low_rank(
     """Padded to a multiple of 8 directions, so that a compiled sampler fits again."""
     pad = -values.size % 8 or (8 if values.size == 0 else 0)
     stretch = values**-0.5 - 1
-    beta, t = density.split(centre)
+    beta, t = place_of(density, centre)
     return LowRankWhitening(
-        beta,
+        density.basis,
+        as_jax(beta),
         as_jax(diagonal),
-        t,
+        as_jax(t),
         _spread(density, t, diagonal, spread),
-        density.prior,
         as_jax(np.pad(vectors, ((0, 0), (0, pad)))),
         as_jax(np.pad(stretch, (0, pad))),
     )
@@ -242,33 +247,33 @@ def _low_rank(
 
 def _dense(
     density: Density,
-    centre: Float[Array, " unknowns"],
+    centre: Float[np.ndarray, " unknowns"],
     curvature: Float[np.ndarray, "n n"],
     spread: float | None,
 ) -> DenseWhitening:
     values, vectors = eigh(curvature, check_finite=False)
     values = np.maximum(values, 0.0)
-    beta, t = density.split(centre)
+    beta, t = place_of(density, centre)
     return DenseWhitening(
-        as_jax(np.asarray(beta) @ vectors),
+        density.basis,
+        as_jax(beta @ vectors),
         as_jax(values),
-        t,
+        as_jax(t),
         _spread(density, t, values, spread),
-        density.prior,
         as_jax(vectors),
     )
 
 
 def _spread(
     density: Density,
-    t: Float[Array, ""],
+    t: float,
     curvature: Float[np.ndarray, " n"],
     spread: float | None,
 ) -> Float[Array, ""]:
     """The sd of t: each coefficient that the tracks determine says power²/2 of it."""
-    if spread is not None or not density.prior.unknowns:
-        return as_jax(np.float64(1.0 if spread is None else spread))
-    prior = density.prior
-    determined = float(np.sum(curvature / (curvature + float(prior.precision(t)))))
-    held = prior.rate * float(np.exp(float(t)))
+    prior = one_precision(density).prior
+    if spread is not None or not prior.unknowns:
+        return as_jax(1.0 if spread is None else float(spread))
+    determined = float(np.sum(curvature / (curvature + precision_at(density, t))))
+    held = prior.rate * float(np.exp(t))
     return as_jax(1 / np.sqrt(0.5 * prior.power**2 * determined + held + 1e-2))
