@@ -23,6 +23,7 @@ from shoal.checks.truths import (
     quantity_names,
 )
 from shoal.errors import InputError, checked_seed
+from shoal.inputs import Numbers
 from shoal.passive import PassiveOperator
 from shoal.posterior import NUTS, Fit
 from shoal.posterior.draws import Draws
@@ -31,7 +32,7 @@ from shoal.posterior.model import Method, Model, resolved
 from shoal.results import Result, data_frame
 from shoal.states import Transitions
 from shoal.states.transitions import Pairs
-from shoal.system.cluster import run_jobs
+from shoal.system.cluster import Cluster, run_jobs
 from shoal.system.progress import Report, reporting, silent
 from shoal.tracks.record import warn
 from shoal.tracks.splitting import listed
@@ -268,7 +269,7 @@ class Calibration(Result):
 
 
 def calibrate(  # noqa: PLR0913
-    model: Any,
+    model: Model,
     *,
     groups: int = 1,
     animals: int = 10,
@@ -278,8 +279,8 @@ def calibrate(  # noqa: PLR0913
     chains: int = 4,
     draws: int = 250,
     seed: int = 0,
-    truth: Any = None,
-    cluster: Any = None,
+    truth: Fit | Numbers | None = None,
+    cluster: Cluster | None = None,
     progress: bool | Report | None = None,
 ) -> Calibration:
     """Fit simulated data whose truth is known, again and again, and see whether intervals hold it.

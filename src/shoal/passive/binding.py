@@ -1,12 +1,14 @@
 """From what a user writes down to the operator that does the work."""
 
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import Sequence
+from typing import Annotated, Any, Protocol, runtime_checkable
 
 import jax.numpy as jnp
 import numpy as np
 import scipy.sparse as sp
 
 from shoal.errors import InputError
+from shoal.inputs import GIVEN
 from shoal.passive.matrix import MatrixDynamics, SparseDynamics
 from shoal.passive.operator import PassiveOperator
 from shoal.states import StateSpace
@@ -19,6 +21,13 @@ class Passive(Protocol):
     def on(self, space: StateSpace) -> PassiveOperator:
         """The operator on a state space."""
         ...
+
+
+Operable = Annotated[
+    PassiveOperator | Passive | np.ndarray | sp.sparray | sp.spmatrix | Sequence[Sequence[float]],
+    GIVEN,
+]
+"""Passive dynamics as users give them: a specification, an operator, a matrix."""
 
 
 def as_operator(passive: Any, space: StateSpace | None = None) -> PassiveOperator:

@@ -16,6 +16,7 @@ from jaxtyping import Array, Float
 
 from shoal.basis.identity import IdentityMap
 from shoal.errors import InputError
+from shoal.inputs import Number, Whole
 from shoal.lmdp.log_space import log_apply
 from shoal.moves import Decisions
 from shoal.passive import LearnableDynamics, PassiveFamily, PassiveOperator
@@ -126,7 +127,10 @@ class Fit(Result):
         return None if found is None else Headings(**found)
 
     def headings_with(
-        self, heading_frames: Any = None, minimum_step: Any = None, tracker_headings: Any = None
+        self,
+        heading_frames: Whole | None = None,
+        minimum_step: Number | None = None,
+        tracker_headings: bool | None = None,
     ) -> Headings:
         """How headings are taken from tracks that this fit is used with: as they were for the fit.
 
@@ -287,7 +291,7 @@ class Fit(Result):
             "ess_tail": figures["ess_tail"].clip(max=most),
         }
 
-    def score(self, transitions: Any, draws: Any = None) -> Score:
+    def score(self, transitions: Any, draws: Whole | None = None) -> Score:
         """Bits per transition on transitions that the fit has not seen, with a standard error.
 
         Parameters

@@ -2,13 +2,13 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
 from shoal.errors import InputError
+from shoal.inputs import Number
 
 FORMS = ("precision", "inverse-sd", "fixed")
 
@@ -34,9 +34,9 @@ class Prior:
     """
 
     form: str = "precision"
-    shape: Any = 0.1
-    rate: Any = 0.1
-    value: Any = None
+    shape: Number = 0.1
+    rate: Number = 0.1
+    value: Number | None = None
 
     def __post_init__(self) -> None:
         """Check the form and its numbers."""

@@ -121,7 +121,7 @@ def _restored_model(tree: xr.DataTree) -> Model:
 def _check_contents(tree: xr.DataTree, model: Model) -> None:
     """What every later step takes for granted of a fit."""
     names = model.space.names
-    wanted = {
+    wanted: dict[str, dict[str, tuple[str, ...]]] = {
         "posterior": {"cost_to_go": (*SAMPLING, *names)},
         "observed_data": {"arrivals": names, "departures": names},
         "sample_stats": {"log_posterior": SAMPLING},

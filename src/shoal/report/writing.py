@@ -4,31 +4,33 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from shoal.checks import predictive_check
+from shoal.checks import PredictiveCheck, predictive_check
 from shoal.errors import InputError
+from shoal.inputs import Filename, Number, Whole, Word
 from shoal.posterior import Fit
 from shoal.report.replay import Movement
 from shoal.report.report import Report
 from shoal.system.files import make_folder, write_whole
 from shoal.system.progress import Report as Progress
+from shoal.tracks import Arena, Groups
 
 
 def write_report(  # noqa: PLR0913  (every choice a user has)
-    fit: Any,
-    path: Any,
+    fit: Fit,
+    path: Filename,
     *,
-    tracks: Any = None,
-    replicates: Any = None,
-    check: Any = None,
+    tracks: Groups | None = None,
+    replicates: Whole | None = None,
+    check: PredictiveCheck | None = None,
     who: str = "these animals",
-    speed: Any = None,
-    arena: Any = None,
-    walls: Any = "reflect",
-    heading_frames: Any = None,
-    minimum_step: Any = None,
-    tracker_headings: Any = None,
+    speed: Number | Word | None = None,
+    arena: Arena | Word | None = None,
+    walls: Word = "reflect",
+    heading_frames: Whole | None = None,
+    minimum_step: Number | None = None,
+    tracker_headings: bool | None = None,
     notes: Sequence[str] = (),
-    seed: Any = 1,
+    seed: Whole = 1,
     progress: bool | Progress | None = None,
 ) -> Path:
     """Write one HTML file that shows a fit: costs, policy, groups in motion, checks, settings.

@@ -9,6 +9,7 @@ from jaxtyping import Float, Int
 
 from shoal.angles import namespace
 from shoal.errors import InputError
+from shoal.inputs import Whole
 
 RESERVED = frozenset(
     {
@@ -86,7 +87,7 @@ class Circular(Axis):
     """
 
     name: str = "angle"
-    bins: Any = 36
+    bins: Whole = 36
     unit: str = "°"
 
     def __post_init__(self) -> None:

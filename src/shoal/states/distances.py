@@ -8,6 +8,7 @@ from jaxtyping import Float
 
 from shoal.angles import namespace
 from shoal.errors import InputError
+from shoal.inputs import Numbers, Word
 from shoal.states.angular import angular_axis, bearing
 from shoal.states.axes import Circular, Folded, Interval
 from shoal.states.scene import PerAnimal, PerMove, Places, Positions, Scene
@@ -93,11 +94,11 @@ class Distance:
         an end at 0 is a wall and the upper end is none.
     """
 
-    edges: Any
+    edges: Numbers
     towards: str = "neighbour"
     unit: str = ""
     beyond: bool = False
-    walls: Any = None
+    walls: Word | None = None
     social: ClassVar[bool] = True
     turn: ClassVar[int] = 0
 
@@ -183,11 +184,11 @@ class TargetDistance:
     """
 
     target: Any
-    edges: Any
+    edges: Numbers
     unit: str = ""
     beyond: bool = False
     name: str = "target_distance"
-    walls: Any = None
+    walls: Word | None = None
     turn: ClassVar[int] = 0
 
     def __post_init__(self) -> None:
@@ -234,11 +235,11 @@ class WallDistance:
         an end at 0 is a wall and the upper end is none.
     """
 
-    edges: Any
+    edges: Numbers
     arena: Arena | None = None
     unit: str = ""
     beyond: bool = False
-    walls: Any = None
+    walls: Word | None = None
     turn: ClassVar[int] = 0
 
     def __post_init__(self) -> None:

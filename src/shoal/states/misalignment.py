@@ -9,6 +9,7 @@ from jaxtyping import Bool, Float
 
 from shoal.angles import difference, namespace
 from shoal.errors import InputError
+from shoal.inputs import Targets
 from shoal.states.angular import angular_axis, bearing
 from shoal.states.axes import Circular, Folded
 from shoal.states.scene import PerAnimal, PerMove, Places, Scene, by_frames
@@ -154,7 +155,7 @@ class TargetMisalignment:
         Of the axis.
     """
 
-    target: Any = (0.0, 0.0)
+    target: Targets = (0.0, 0.0)
     bins: int = 36
     absolute: bool = False
     name: str = "target_misalignment"
@@ -175,5 +176,6 @@ class TargetMisalignment:
 
     def decided(self, scene: Scene, places: Places, headings: PerMove) -> PerMove:
         """Degrees, from where each move would lead."""
-        goal = target_places(self.target, scene)[:, :, None]
+        checked: Any = self.target
+        goal = target_places(checked, scene)[:, :, None]
         return bearing(scene.shortest(goal - places), headings)

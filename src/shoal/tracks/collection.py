@@ -3,9 +3,10 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated
 
 from shoal.errors import InputError
+from shoal.inputs import GIVEN, Limits, Place
 from shoal.results import Result, counted, share
 from shoal.tracks.record import Tracks
 
@@ -80,12 +81,14 @@ class Collection(Result):
         """Every n-th frame of every group."""
         return self.map(lambda tracks: tracks.thin(every))
 
-    def crop(self, x: Any = None, y: Any = None, time: Any = None) -> "Collection":
+    def crop(
+        self, x: Limits | None = None, y: Limits | None = None, time: Limits | None = None
+    ) -> "Collection":
         """Places and times within limits (low, high); None leaves a side open."""
         return self.map(lambda tracks: tracks.crop(x, y, time))
 
     def rescale(
-        self, factor: float | None = None, unit: str = "", shift: Any = (0.0, 0.0)
+        self, factor: float | None = None, unit: str = "", shift: Place = (0.0, 0.0)
     ) -> "Collection":
         """Places times ``factor`` plus ``shift``; without a factor, fitted to one unit square."""
         from shoal.tracks.preparing import unit_square  # noqa: PLC0415  (takes and gives Tracks)
@@ -133,7 +136,7 @@ class Collection(Result):
         return Collection(first for first, _ in parts), Collection(rest for _, rest in parts)
 
     def split_groups(
-        self, which: float | Sequence[Any], seed: int = 0, stratify: str | None = None
+        self, which: float | Sequence[str], seed: int = 0, stratify: str | None = None
     ) -> "tuple[Collection, Collection]":
         """Whole groups: a share of them, drawn at random, or those with these labels; the others.
 
@@ -144,7 +147,7 @@ class Collection(Result):
         return split_groups(self, which, seed, stratify)
 
     def split_individuals(
-        self, which: float | Sequence[Any], seed: int = 0
+        self, which: float | Sequence[str | tuple[str, str]], seed: int = 0
     ) -> "tuple[Collection, Collection]":
         """A share of each group's members, drawn at random, or those with these names; the others.
 
@@ -211,3 +214,7 @@ class Collection(Result):
             f"Collection({len(self)} groups, {animals} animals, {frames} frames, "
             f"{lost} of {fixes} fixes missing)"
         )
+
+
+Groups = Annotated[Tracks | Collection | Sequence[Tracks], GIVEN]
+"""Tracks of one group, or of several."""

@@ -4,13 +4,14 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
 from shoal.errors import InputError
+from shoal.inputs import GIVEN, Limits, Numbers, Place
 from shoal.results import Result, counted, share, spoken
 from shoal.tracks.arena import Arena, arena_of
 from shoal.tracks.covariates import LANDMARK, coordinates_of, covariates_of, members_of
@@ -27,6 +28,14 @@ from shoal.tracks.headings import headings
 
 if TYPE_CHECKING:
     import pandas as pd
+
+Label = str | int
+"""The name of an animal."""
+
+Covariate = Annotated[
+    str | float | bool | Sequence[Any] | np.ndarray | Mapping[str, Any] | None, GIVEN
+]
+"""One value for the group, or a list or dictionary with one for each animal."""
 
 LEFT_OUT = (
     "{} was left out: only x and y are used, so that distances and angles are those on a plane"
@@ -63,15 +72,15 @@ class Tracks(Result):
     @classmethod
     def from_arrays(  # noqa: PLR0913  (a record has as many fields as it has)
         cls,
-        positions: Any,
+        positions: Numbers,
         *,
         fps: float | None = None,
-        time: Any = None,
-        individuals: Sequence[Any] | None = None,
+        time: Numbers | None = None,
+        individuals: Sequence[Label] | None = None,
         group: str = "",
         length_unit: str = "",
-        heading: Any = None,
-        covariates: Mapping[str, Any] | None = None,
+        heading: Numbers | None = None,
+        covariates: Mapping[str, Covariate] | None = None,
         arena: Arena | None = None,
         source: str = "",
         notes: Sequence[str] = (),
@@ -208,7 +217,7 @@ class Tracks(Result):
         """Of the group: a value; of the animals: a dictionary by name."""
         return covariates_of(self.data)
 
-    def with_covariates(self, **covariates: Any) -> "Tracks":
+    def with_covariates(self, **covariates: Covariate) -> "Tracks":
         """With these covariates as well: one value, or a list or dictionary of one per animal."""
         return Tracks(self.data.assign_coords(coordinates_of(covariates, self.individuals)))
 
@@ -256,14 +265,16 @@ class Tracks(Result):
 
         return thin(self, every)
 
-    def crop(self, x: Any = None, y: Any = None, time: Any = None) -> "Tracks":
+    def crop(
+        self, x: Limits | None = None, y: Limits | None = None, time: Limits | None = None
+    ) -> "Tracks":
         """Places and times within limits (low, high); None leaves a side open."""
         from shoal.tracks.preparing import crop  # noqa: PLC0415
 
         return crop(self, x, y, time)
 
     def rescale(
-        self, factor: float | None = None, unit: str = "", shift: Any = (0.0, 0.0)
+        self, factor: float | None = None, unit: str = "", shift: Place = (0.0, 0.0)
     ) -> "Tracks":
         """Places times ``factor`` plus ``shift``; without a factor, fitted to the unit square."""
         from shoal.tracks.preparing import rescale  # noqa: PLC0415
@@ -276,7 +287,9 @@ class Tracks(Result):
 
         return smooth(self, window, order)
 
-    def drop(self, individuals: Sequence[str] = (), frames: Any = ()) -> "Tracks":
+    def drop(
+        self, individuals: Sequence[str] = (), frames: Sequence[int] | np.ndarray = ()
+    ) -> "Tracks":
         """Without these animals, and with nobody seen in these frames."""
         from shoal.tracks.preparing import drop  # noqa: PLC0415
 
@@ -307,7 +320,7 @@ class Tracks(Result):
         return split_time(self, share)
 
     def split_individuals(
-        self, which: float | Sequence[Any], seed: int = 0
+        self, which: float | Sequence[Label], seed: int = 0
     ) -> "tuple[Tracks, Tracks]":
         """A share of the members, drawn at random, or those with these names; and the others.
 

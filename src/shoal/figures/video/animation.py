@@ -14,23 +14,25 @@ from shoal.figures.video.layout import checked_size
 from shoal.figures.video.pacing import Timing
 from shoal.figures.video.stage import Cast, Stage
 from shoal.figures.video.state_map import checked_inset
+from shoal.inputs import Filename, Number, Places, Whole
+from shoal.posterior import Fit
 from shoal.states.targets import checked_point
 from shoal.system.progress import Report, reporting
 from shoal.tracks import Collection, Periodic, Tracks
 
 
 def animate(  # noqa: PLR0913  (every choice a user has)
-    tracks: Any,
-    out: Any,
+    tracks: Tracks | Sequence[Tracks] | Mapping[str, Tracks],
+    out: Filename,
     *,
-    titles: Any = None,
-    target: Any = None,
-    tail: Any = None,
-    speed: Any = 1.0,
-    size: Any = None,
-    inset: Any = None,
-    follow: Any = None,
-    heading_frames: Any = 1,
+    titles: Sequence[str] | None = None,
+    target: Places | None = None,
+    tail: Whole | None = None,
+    speed: Number = 1.0,
+    size: tuple[int, int] | None = None,
+    inset: Fit | None = None,
+    follow: str | None = None,
+    heading_frames: Whole = 1,
     progress: bool | Report | None = None,
 ) -> Path:
     """Write a video of one group, or of several side by side, and give its path.

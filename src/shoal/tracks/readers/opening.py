@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import InputError
+from shoal.inputs import Filename
 from shoal.tracks.readers.long_columns import covariate_columns, third_dimension
 from shoal.tracks.readers.long_layout import Layout, layout_of
 from shoal.tracks.readers.parts import labels_of
@@ -18,7 +19,7 @@ from shoal.tracks.record import warn
 
 
 def open_tracks(
-    path: Any,
+    path: Filename,
     *,
     columns: Mapping[str, str] | None = None,
     fps: float | None = None,

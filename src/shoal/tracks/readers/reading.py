@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from shoal.errors import InputError
+from shoal.inputs import Filename
 from shoal.tracks.collection import Collection
 from shoal.tracks.doubts import no_scores, not_marked
 from shoal.tracks.preparing import jump_notes
@@ -46,7 +47,7 @@ class _Read:
 
 
 def read_tracks(  # noqa: PLR0913  (every choice a user has)
-    path: Any,
+    path: Filename,
     format: str | None = None,
     *,
     columns: Mapping[str, str] | None = None,
