@@ -302,6 +302,12 @@ def calibrate(  # noqa: PLR0913
     cluster
         A number of worker processes, the address of a Dask scheduler, or a Dask client.
 
+    Returns
+    -------
+    Calibration
+        ``print`` says whether the intervals hold the truth; ``coverage``, ``curves`` and ``table``
+        have the numbers.
+
     Examples
     --------
     >>> import numpy as np

@@ -75,6 +75,11 @@ def predictive_check(  # noqa: PLR0913  (every choice a user has)
         How headings at the start are taken, and those that are measured, observed and simulated
         ones alike; by default as for the fit. Measured ones are always taken from displacements.
 
+    Returns
+    -------
+    PredictiveCheck
+        ``print`` says where the model holds and where it fails; ``table`` has every measure.
+
     Examples
     --------
     >>> import numpy as np, shoal

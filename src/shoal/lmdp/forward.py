@@ -51,6 +51,11 @@ def solve(
     tolerance, max_iterations
         When to stop: the error bound of v (of log λ for average cost), and at the latest.
 
+    Returns
+    -------
+    Solution
+        ``cost_to_go``, ``policy()``, ``average_cost`` and whether it ``converged``.
+
     Examples
     --------
     >>> import numpy as np

@@ -41,6 +41,11 @@ def state_cost(
     absorbing
         States whose cost is paid once, on arrival: there r = v.
 
+    Returns
+    -------
+    numpy.ndarray
+        r, shaped like the cost-to-go.
+
     Examples
     --------
     >>> import numpy as np

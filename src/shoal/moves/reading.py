@@ -61,6 +61,11 @@ def decisions(
     progress
         True for a bar, False for none, None for a bar on a terminal.
 
+    Returns
+    -------
+    Decisions
+        A row for each move: what was perceived, what was decided, and what else could have been.
+
     Examples
     --------
     >>> import shoal

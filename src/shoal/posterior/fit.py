@@ -60,6 +60,19 @@ class Fit(Result):
         method's settings, the seed and the versions.
     centre
         Of the unknowns as they were searched for, where another search may begin; not stored.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> space = shoal.StateSpace.discrete(3)
+    >>> counts = shoal.count_transitions([[0, 1, 1, 2, 1, 1, 0, 1] * 10], space)
+    >>> fit = shoal.Model(space, shoal.Uniform()).fit(counts, method="map")
+    >>> fit
+    Fit(map, 3 states, 1 chains × 1 draws, 79 transitions)
+    >>> fit.headline()[0]
+    'The most probable costs draw these animals to state 1.'
+    >>> fit.table()["arrivals"].tolist()
+    [19, 50, 10]
     """
 
     model: "Model"

@@ -31,6 +31,14 @@ class Prior:
     Notes
     -----
     The unknown is handled as its logarithm t, with the Jacobian: t = log τ or t = log α.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> shoal.Prior(shape=5, rate=5).unknowns
+    1
+    >>> shoal.Prior("fixed", value=2.0).unknowns
+    0
     """
 
     form: str = "precision"

@@ -56,6 +56,11 @@ def write_report(  # noqa: PLR0913  (every choice a user has)
     seed
         Of the simulations.
 
+    Returns
+    -------
+    Path
+        Of the page.
+
     Examples
     --------
     >>> import tempfile, pathlib, shoal

@@ -78,6 +78,12 @@ def compare(  # noqa: PLR0913
     cluster
         Workers to share the fits: a number, the address of a Dask scheduler, or a Dask client.
 
+    Returns
+    -------
+    Comparison
+        ``print`` says which model to believe; ``best``, ``contenders``, ``weights`` and ``table``
+        have the numbers.
+
     Examples
     --------
     >>> import shoal

@@ -84,6 +84,12 @@ class Circular(Axis):
         What the angle is, for example ``"local_misalignment"``.
     bins
         How many bins go round the circle; 36 gives centres −180, −170, …, 170 as in the paper.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> shoal.Circular("heading", bins=4).centres.tolist()
+    [-180.0, -90.0, 0.0, 90.0]
     """
 
     name: str = "angle"

@@ -114,6 +114,12 @@ def count_transitions(  # noqa: PLR0913  (every choice a user has)
     progress
         True for a bar, False for none, None for a bar on a terminal.
 
+    Returns
+    -------
+    Transitions
+        ``arrivals``, ``departures`` and ``pairs``, and what was left out, ``dropped``. With ``by``
+        a dictionary of them.
+
     Examples
     --------
     >>> import shoal

@@ -92,6 +92,13 @@ class Distance:
     walls
         Of the axis: ``"both"``, ``"low"``, ``"high"`` or ``"none"`` (see ``Interval``). By default
         an end at 0 is a wall and the upper end is none.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> far = shoal.Distance((0, 2, 5, 10), "neighbour", unit="cm")
+    >>> shoal.StateSpace(far).shape
+    (3,)
     """
 
     edges: Numbers
@@ -135,6 +142,12 @@ class Bearing:
         How many bins go round the circle.
     absolute
         Left and right taken together: the absolute value.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> shoal.StateSpace(shoal.Bearing("neighbour", bins=12)).names
+    ('neighbour_bearing',)
     """
 
     towards: str = "neighbour"

@@ -37,6 +37,13 @@ class LocalMisalignment:
         Left and right taken together: the absolute value.
     name
         Of the axis.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> near = shoal.LocalMisalignment(bins=24, radius=10.0, include_self=False)
+    >>> shoal.StateSpace(near).shape
+    (24,)
     """
 
     bins: int = 36
@@ -153,6 +160,15 @@ class TargetMisalignment:
         Left and right taken together: the absolute value.
     name
         Of the axis.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> space = shoal.StateSpace(
+    ...     shoal.LocalMisalignment(bins=36), shoal.TargetMisalignment(target=(0.2, 0.8), bins=36)
+    ... )
+    >>> space.names
+    ('local_misalignment', 'target_misalignment')
     """
 
     target: Targets = (0.0, 0.0)

@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 class Collection(Result):
     """Tracks of several groups; every group has its own label.
 
+    Parameters
+    ----------
+    tracks
+        Of each group. Going through a collection gives them one after the other, and
+        ``collection["label"]`` gives one of them.
+
     Examples
     --------
     >>> import numpy as np

@@ -68,11 +68,26 @@ def animate(  # noqa: PLR0913  (every choice a user has)
     progress
         True for a bar, False for none, None for a bar on a terminal.
 
+    Returns
+    -------
+    Path
+        Of the video.
+
     Notes
     -----
     Every frame is one picture of the video, where that gives 5 to 60 pictures a second (50 in a
     GIF). Above that, every second, third, … frame is shown; below, every frame is shown twice,
     three times, …, so the speed is kept in any case.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import numpy as np
+    >>> import shoal
+    >>> pair = shoal.Tracks.from_arrays(np.cumsum(np.ones((8, 2, 2)), axis=0), fps=10.0)
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> shoal.animate(pair, folder / "pair.gif", size=(320, 240), progress=False).name
+    'pair.gif'
     """
     path = checked_suffix(out)
     groups = _checked_groups(tracks)

@@ -45,6 +45,12 @@ def open_tracks(
     block_rows
         About how many rows are in memory at a time, for each worker.
 
+    Returns
+    -------
+    OpenTracks
+        Passed to ``shoal.count_transitions`` or ``shoal.decisions``, which read it in parts; or gone
+        through, group by group.
+
     Examples
     --------
     >>> import numpy as np

@@ -91,6 +91,12 @@ def read_tracks(  # noqa: PLR0913  (every choice a user has)
         Places that idTracker or idtracker.ai estimated while an animal was hidden count as not
         seen. By default they count as seen, with a warning that gives their share.
 
+    Returns
+    -------
+    Tracks or Collection
+        Tracks of one group; a Collection where there are several. Both are read by every function
+        that takes tracks, and going through either gives the Tracks of each group.
+
     Examples
     --------
     >>> import shoal
