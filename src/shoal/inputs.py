@@ -9,6 +9,9 @@ import numpy as np
 GIVEN = "checked where it is given, with a sentence that says what is wrong"
 """Marks types that tests do not enforce: they hand over wrong ones, to read the sentence."""
 
+SEED = 1
+"""Where random numbers begin if nobody says: in Python and on the command line."""
+
 Whole = Annotated[int, GIVEN]
 """A whole number, of NumPy or not: of frames, animals, draws; a seed."""
 

@@ -23,7 +23,7 @@ from shoal.checks.truths import (
     quantity_names,
 )
 from shoal.errors import InputError, checked_seed
-from shoal.inputs import Numbers
+from shoal.inputs import SEED, Numbers
 from shoal.passive import PassiveOperator
 from shoal.posterior import NUTS, Fit
 from shoal.posterior.draws import Draws
@@ -278,7 +278,7 @@ def calibrate(  # noqa: PLR0913
     replicates: int = 100,
     chains: int = 4,
     draws: int = 250,
-    seed: int = 0,
+    seed: int = SEED,
     truth: Fit | Numbers | None = None,
     cluster: Cluster | None = None,
     progress: bool | Report | None = None,

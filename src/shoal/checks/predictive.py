@@ -16,7 +16,7 @@ from shoal.checks.comparison import (
 )
 from shoal.checks.scope import REPLICATES, affordable, default_arena, scope
 from shoal.errors import InputError, checked_seed
-from shoal.inputs import Number, Places, Whole, Word
+from shoal.inputs import SEED, Number, Places, Whole, Word
 from shoal.measures.motion import Motion
 from shoal.measures.summaries import SUMMARIES, summaries
 from shoal.posterior import Fit
@@ -34,7 +34,7 @@ def predictive_check(  # noqa: PLR0913  (every choice a user has)
     tracks: Groups,
     *,
     replicates: Whole | None = None,
-    seed: Whole = 0,
+    seed: Whole = SEED,
     draws: Word = "each",
     speed: Number | Word = "observed",
     arena: Arena | Word | None = None,

@@ -12,7 +12,7 @@ import numpy as np
 
 from shoal.basis import Basis, BasisOperator, Identity, ScaledBasis, ThroughBasis
 from shoal.errors import InputError, checked_seed
-from shoal.inputs import GIVEN, Filename, Number, Whole
+from shoal.inputs import GIVEN, SEED, Filename, Number, Whole
 from shoal.lmdp.policies import checked_discount
 from shoal.moves import AloneFamily, Decisions, MoveFamily, Turns, surroundings
 from shoal.moves.padding import padded_moves, padded_rows, sorted_rows
@@ -253,7 +253,7 @@ class Model:
         *,
         chains: Whole = 4,
         draws: Whole = 1000,
-        seed: Whole = 0,
+        seed: Whole = SEED,
         progress: bool | Report | None = None,
         start: Fit | None = None,
         checkpoint: Filename | None = None,

@@ -6,7 +6,7 @@ from typing import Any
 
 from shoal.checks import PredictiveCheck, predictive_check
 from shoal.errors import InputError
-from shoal.inputs import Filename, Number, Whole, Word
+from shoal.inputs import SEED, Filename, Number, Whole, Word
 from shoal.posterior import Fit
 from shoal.report.replay import Movement
 from shoal.report.report import Report
@@ -30,7 +30,7 @@ def write_report(  # noqa: PLR0913  (every choice a user has)
     minimum_step: Number | None = None,
     tracker_headings: bool | None = None,
     notes: Sequence[str] = (),
-    seed: Whole = 1,
+    seed: Whole = SEED,
     progress: bool | Progress | None = None,
 ) -> Path:
     """Write one HTML file that shows a fit: costs, policy, groups in motion, checks, settings.

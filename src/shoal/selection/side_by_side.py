@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from shoal.basis import Flat
 from shoal.errors import InputError
-from shoal.inputs import GIVEN, Word
+from shoal.inputs import GIVEN, SEED, Word
 from shoal.moves import Decisions
 from shoal.passive import Empirical
 from shoal.posterior import Fit, Model
@@ -39,7 +39,7 @@ def compare(  # noqa: PLR0913
     split: Word = "time",
     method: str | Method = "laplace",
     draws: int = 250,
-    seed: int = 0,
+    seed: int = SEED,
     tracks: Groups | tuple[Groups, Groups] | None = None,
     cluster: Cluster | None = None,
     progress: bool | Report | None = None,

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Protocol, runtime_checkable
 import numpy as np
 
 from shoal.errors import InputError, checked_seed
-from shoal.inputs import GIVEN, Number, Places, Whole, Word
+from shoal.inputs import GIVEN, SEED, Number, Places, Whole, Word
 from shoal.lmdp import Solution
 from shoal.moves import Turns
 from shoal.passive import Operable
@@ -45,7 +45,7 @@ def simulate(  # noqa: PLR0913  (every choice a user has)
     *,
     start: Groups | Release | None = None,
     steps: Whole | None = None,
-    seed: Whole = 0,
+    seed: Whole = SEED,
     rule: Word = "stochastic",
     draws: Word = "mean",
     replicates: Whole | None = None,

@@ -48,8 +48,8 @@ def open_tracks(
     Returns
     -------
     OpenTracks
-        Passed to ``shoal.count_transitions`` or ``shoal.decisions``, which read it in parts; or gone
-        through, group by group.
+        Passed to ``shoal.count_transitions`` or ``shoal.decisions``, which read it in parts, or
+        gone through, group by group.
 
     Examples
     --------
