@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -23,7 +23,7 @@ from shoal.checks.truths import (
     quantity_names,
 )
 from shoal.errors import InputError, checked_seed
-from shoal.inputs import SEED, Numbers
+from shoal.inputs import GIVEN, SEED, Numbers
 from shoal.passive import PassiveOperator
 from shoal.posterior import NUTS, Fit
 from shoal.posterior.draws import Draws
@@ -269,7 +269,7 @@ class Calibration(Result):
 
 
 def calibrate(  # noqa: PLR0913
-    model: Model,
+    model: Annotated[Model, GIVEN],
     *,
     groups: int = 1,
     animals: int = 10,

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from shoal.checks.comparison import (
 )
 from shoal.checks.scope import REPLICATES, affordable, default_arena, scope
 from shoal.errors import InputError, checked_seed
-from shoal.inputs import SEED, Number, Places, Whole, Word
+from shoal.inputs import GIVEN, SEED, Number, Places, Whole, Word
 from shoal.measures.motion import Motion
 from shoal.measures.summaries import SUMMARIES, summaries
 from shoal.posterior import Fit
@@ -30,7 +30,7 @@ from shoal.tracks import Arena, Collection, Groups, Tracks, headings, shortest
 
 
 def predictive_check(  # noqa: PLR0913  (every choice a user has)
-    fit: Fit,
+    fit: Annotated[Fit, GIVEN],
     tracks: Groups,
     *,
     replicates: Whole | None = None,
@@ -42,10 +42,10 @@ def predictive_check(  # noqa: PLR0913  (every choice a user has)
     stop: Word | None = None,
     target: Places | None = None,
     reach: Number | None = None,
-    space: StateSpace | None = None,
+    space: Annotated[StateSpace | None, GIVEN] = None,
     heading_frames: Whole | None = None,
     minimum_step: Number | None = None,
-    tracker_headings: bool | None = None,
+    tracker_headings: Annotated[bool | None, GIVEN] = None,
     progress: bool | Report | None = None,
 ) -> PredictiveCheck:
     """Simulate the observed design again and again, and see where the observed groups lie.

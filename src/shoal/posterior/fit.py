@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import equinox as eqx
 import jax
@@ -16,7 +16,7 @@ from jaxtyping import Array, Float
 
 from shoal.basis.identity import IdentityMap
 from shoal.errors import InputError
-from shoal.inputs import Number, Whole
+from shoal.inputs import GIVEN, Number, Whole
 from shoal.lmdp.log_space import log_apply
 from shoal.moves import Decisions
 from shoal.passive import LearnableDynamics, PassiveFamily, PassiveOperator
@@ -143,7 +143,7 @@ class Fit(Result):
         self,
         heading_frames: Whole | None = None,
         minimum_step: Number | None = None,
-        tracker_headings: bool | None = None,
+        tracker_headings: Annotated[bool | None, GIVEN] = None,
     ) -> Headings:
         """How headings are taken from tracks that this fit is used with: as they were for the fit.
 

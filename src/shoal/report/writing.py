@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from shoal.checks import PredictiveCheck, predictive_check
 from shoal.errors import InputError
-from shoal.inputs import SEED, Filename, Number, Whole, Word
+from shoal.inputs import GIVEN, SEED, Filename, Number, Whole, Word
 from shoal.posterior import Fit
 from shoal.report.replay import Movement
 from shoal.report.report import Report
@@ -16,19 +16,19 @@ from shoal.tracks import Arena, Groups
 
 
 def write_report(  # noqa: PLR0913  (every choice a user has)
-    fit: Fit,
+    fit: Annotated[Fit, GIVEN],
     path: Filename,
     *,
     tracks: Groups | None = None,
     replicates: Whole | None = None,
-    check: PredictiveCheck | None = None,
+    check: Annotated[PredictiveCheck | None, GIVEN] = None,
     who: str = "these animals",
     speed: Number | Word | None = None,
     arena: Arena | Word | None = None,
     walls: Word = "reflect",
     heading_frames: Whole | None = None,
     minimum_step: Number | None = None,
-    tracker_headings: bool | None = None,
+    tracker_headings: Annotated[bool | None, GIVEN] = None,
     notes: Sequence[str] = (),
     seed: Whole = SEED,
     progress: bool | Progress | None = None,

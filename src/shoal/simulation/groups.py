@@ -55,14 +55,14 @@ def simulate(  # noqa: PLR0913  (every choice a user has)
     stop: Word | None = None,
     target: Places | None = None,
     reach: Number | None = None,
-    space: StateSpace | None = None,
+    space: Annotated[StateSpace | None, GIVEN] = None,
     passive: Operable | Turns | None = None,
     discount: Number = 1.0,
     fps: Number | None = None,
     length_unit: str = "",
     heading_frames: Whole | None = None,
     minimum_step: Number | None = None,
-    tracker_headings: bool | None = None,
+    tracker_headings: Annotated[bool | None, GIVEN] = None,
     progress: bool | Report | None = None,
 ) -> Tracks | Collection:
     """Animals that perceive their group, choose among turns, and move; as Tracks.

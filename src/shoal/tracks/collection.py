@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from shoal.errors import InputError
 from shoal.inputs import GIVEN, Limits, Place
 from shoal.results import Result, counted, share
-from shoal.tracks.record import Tracks
+from shoal.tracks.record import Share, Tracks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -142,7 +142,7 @@ class Collection(Result):
         return Collection(first for first, _ in parts), Collection(rest for _, rest in parts)
 
     def split_groups(
-        self, which: float | Sequence[str], seed: int = 0, stratify: str | None = None
+        self, which: Share, seed: int = 0, stratify: str | None = None
     ) -> "tuple[Collection, Collection]":
         """Whole groups: a share of them, drawn at random, or those with these labels; the others.
 
@@ -152,9 +152,7 @@ class Collection(Result):
 
         return split_groups(self, which, seed, stratify)
 
-    def split_individuals(
-        self, which: float | Sequence[str | tuple[str, str]], seed: int = 0
-    ) -> "tuple[Collection, Collection]":
+    def split_individuals(self, which: Share, seed: int = 0) -> "tuple[Collection, Collection]":
         """A share of each group's members, drawn at random, or those with these names; the others.
 
         A name means the animals of every group that has it, (group, name) one of them; a group

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 Label = str | int
 """The name of an animal."""
 
+Share = Annotated[float | Sequence[str | int | tuple[str, str]], GIVEN]
+"""A share, drawn at random, or the names of those that are meant; an animal of a group, too."""
+
 Covariate = Annotated[
     str | float | bool | Sequence[Any] | np.ndarray | Mapping[str, Any] | None, GIVEN
 ]
@@ -76,7 +79,7 @@ class Tracks(Result):
         *,
         fps: float | None = None,
         time: Numbers | None = None,
-        individuals: Sequence[Label] | None = None,
+        individuals: Annotated[Sequence[Label] | None, GIVEN] = None,
         group: str = "",
         length_unit: str = "",
         heading: Numbers | None = None,
@@ -288,7 +291,9 @@ class Tracks(Result):
         return smooth(self, window, order)
 
     def drop(
-        self, individuals: Sequence[str] = (), frames: Sequence[int] | np.ndarray = ()
+        self,
+        individuals: Sequence[str] = (),
+        frames: Annotated[Sequence[int] | np.ndarray, GIVEN] = (),
     ) -> "Tracks":
         """Without these animals, and with nobody seen in these frames."""
         from shoal.tracks.preparing import drop  # noqa: PLC0415
@@ -319,9 +324,7 @@ class Tracks(Result):
 
         return split_time(self, share)
 
-    def split_individuals(
-        self, which: float | Sequence[Label], seed: int = 0
-    ) -> "tuple[Tracks, Tracks]":
+    def split_individuals(self, which: Share, seed: int = 0) -> "tuple[Tracks, Tracks]":
         """A share of the members, drawn at random, or those with these names; and the others.
 
         Landmarks are in both parts. The members of one part are no longer seen as neighbours by

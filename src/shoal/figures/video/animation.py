@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import matplotlib as mpl
 import numpy as np
@@ -14,7 +14,7 @@ from shoal.figures.video.layout import checked_size
 from shoal.figures.video.pacing import Timing
 from shoal.figures.video.stage import Cast, Stage
 from shoal.figures.video.state_map import checked_inset
-from shoal.inputs import Filename, Number, Places, Whole
+from shoal.inputs import GIVEN, Filename, Number, Places, Whole, Word
 from shoal.posterior import Fit
 from shoal.states.targets import checked_point
 from shoal.system.progress import Report, reporting
@@ -22,16 +22,16 @@ from shoal.tracks import Collection, Periodic, Tracks
 
 
 def animate(  # noqa: PLR0913  (every choice a user has)
-    tracks: Tracks | Sequence[Tracks] | Mapping[str, Tracks],
+    tracks: Annotated[Tracks | Sequence[Tracks] | Mapping[str, Tracks], GIVEN],
     out: Filename,
     *,
-    titles: Sequence[str] | None = None,
+    titles: Annotated[Sequence[str] | None, GIVEN] = None,
     target: Places | None = None,
     tail: Whole | None = None,
     speed: Number = 1.0,
-    size: tuple[int, int] | None = None,
-    inset: Fit | None = None,
-    follow: str | None = None,
+    size: Annotated[tuple[int, int] | None, GIVEN] = None,
+    inset: Annotated[Fit | None, GIVEN] = None,
+    follow: Word | None = None,
     heading_frames: Whole = 1,
     progress: bool | Report | None = None,
 ) -> Path:
