@@ -1,5 +1,7 @@
 """Pages have what readers need, and examples that fail are found; ``make docs`` runs them all."""
 
+import dataclasses
+import inspect
 import logging
 import re
 import shlex
@@ -108,6 +110,19 @@ def test_every_public_name_has_a_place_in_the_reference():
     moved = {f"{package}.{name}" for package, names in shoal._MOVED.items() for name in names}
     assert len(there) == len(set(there))
     assert set(there) >= set(shoal.__all__) - {"__version__"} | moved
+
+
+@pytest.mark.parametrize("name", sorted(set(shoal.__all__) - {"__version__"}))
+def test_every_public_name_says_what_it_takes_what_it_gives_and_shows_it(name):
+    """Examples run as doctests; see ``pyproject.toml``."""
+    thing = getattr(shoal, name)
+    said = inspect.getdoc(thing)
+    assert "\nExamples\n--------\n>>> " in said
+    if inspect.isfunction(thing):
+        assert "\nParameters\n----------\n" in said
+        assert "\nReturns\n-------\n" in said
+    elif dataclasses.is_dataclass(thing) and dataclasses.fields(thing):
+        assert "\nParameters\n----------\n" in said or "\nAttributes\n----------\n" in said
 
 
 @pytest.mark.parametrize(("page", "line"), COMMANDS)

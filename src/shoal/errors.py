@@ -4,7 +4,17 @@ import warnings
 
 
 class InputError(ValueError):
-    """The input is wrong: the message says what was expected, what arrived, what to do."""
+    """The input is wrong: the message says what was expected, what arrived, what to do.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> try:
+    ...     shoal.Circular("heading", bins=0)
+    ... except shoal.InputError as error:
+    ...     print(error)
+    axis 'heading' has a whole number of bins, 1 or more; got 0
+    """
 
 
 def checked_seed(seed: object) -> int:
@@ -17,7 +27,14 @@ def checked_seed(seed: object) -> int:
 
 
 class OutputError(OSError):
-    """A result could not be written; nothing half-written is left behind."""
+    """A result could not be written; nothing half-written is left behind.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> issubclass(shoal.OutputError, OSError)
+    True
+    """
 
 
 def warn(sentence: str) -> None:

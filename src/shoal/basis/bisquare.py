@@ -34,6 +34,13 @@ class Bisquare:
     -----
     Distances are measured in spacings of the centres, so that axes in different units can be
     combined; where the spacings are equal this is FRK's distance.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> space = shoal.StateSpace(shoal.LocalMisalignment(bins=36))
+    >>> shoal.Bisquare(resolutions=3).on(space).count
+    39
     """
 
     resolutions: int = 3

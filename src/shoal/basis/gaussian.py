@@ -28,6 +28,13 @@ class Gaussian:
     circular
         Whether distance goes round circular axes. The paper's functions live on a line, which is
         the source of its spike at ±180°; pass False to repeat that.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> space = shoal.StateSpace(shoal.LocalMisalignment(bins=36))
+    >>> shoal.Gaussian(every=2).on(space).count
+    18
     """
 
     every: int = 2

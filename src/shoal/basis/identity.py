@@ -33,7 +33,15 @@ class IdentityMap(LinearMap):
 
 @dataclass(frozen=True)
 class Identity:
-    """A cost-to-go of its own for every state, shrunk towards zero by the prior."""
+    """A cost-to-go of its own for every state, shrunk towards zero by the prior.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> space = shoal.StateSpace(shoal.LocalMisalignment(bins=36))
+    >>> shoal.Identity().on(space).count
+    36
+    """
 
     def on(self, space: StateSpace) -> BasisOperator:
         """The operator on a state space."""

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -23,6 +23,7 @@ from shoal.checks.truths import (
     quantity_names,
 )
 from shoal.errors import InputError, checked_seed
+from shoal.inputs import GIVEN, SEED, Numbers
 from shoal.passive import PassiveOperator
 from shoal.posterior import NUTS, Fit
 from shoal.posterior.draws import Draws
@@ -32,7 +33,7 @@ from shoal.precision import as_jax
 from shoal.results import Result, data_frame
 from shoal.states import Transitions
 from shoal.states.transitions import Pairs
-from shoal.system.cluster import run_jobs
+from shoal.system.cluster import Cluster, run_jobs
 from shoal.system.progress import Report, reporting, silent
 from shoal.tracks.record import warn
 from shoal.tracks.splitting import listed
@@ -269,7 +270,7 @@ class Calibration(Result):
 
 
 def calibrate(  # noqa: PLR0913
-    model: Any,
+    model: Annotated[Model, GIVEN],
     *,
     groups: int = 1,
     animals: int = 10,
@@ -278,9 +279,9 @@ def calibrate(  # noqa: PLR0913
     replicates: int = 100,
     chains: int = 4,
     draws: int = 250,
-    seed: int = 0,
-    truth: Any = None,
-    cluster: Any = None,
+    seed: int = SEED,
+    truth: Fit | Numbers | None = None,
+    cluster: Cluster | None = None,
     progress: bool | Report | None = None,
 ) -> Calibration:
     """Fit simulated data whose truth is known, again and again, and see whether intervals hold it.
@@ -301,6 +302,12 @@ def calibrate(  # noqa: PLR0913
         prior.
     cluster
         A number of worker processes, the address of a Dask scheduler, or a Dask client.
+
+    Returns
+    -------
+    Calibration
+        ``print`` says whether the intervals hold the truth; ``coverage``, ``curves`` and ``table``
+        have the numbers.
 
     Examples
     --------

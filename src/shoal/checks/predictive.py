@@ -1,9 +1,9 @@
 """Do simulated groups move like the observed ones? Posterior predictive checks, with baselines."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from shoal.checks.comparison import (
 )
 from shoal.checks.scope import REPLICATES, affordable, default_arena, scope
 from shoal.errors import InputError, checked_seed
+from shoal.inputs import GIVEN, SEED, Number, Places, Whole, Word
 from shoal.measures.motion import Motion
 from shoal.measures.summaries import SUMMARIES, summaries
 from shoal.posterior import Fit
@@ -23,27 +24,28 @@ from shoal.simulation import Vicsek
 from shoal.simulation.batches import Outcome
 from shoal.simulation.designs import AUTO, Scenario
 from shoal.simulation.groups import simulated
+from shoal.states import StateSpace
 from shoal.system.progress import Report, reporting
-from shoal.tracks import Collection, Tracks, headings, shortest
+from shoal.tracks import Arena, Collection, Groups, Tracks, headings, shortest
 
 
 def predictive_check(  # noqa: PLR0913  (every choice a user has)
-    fit: Any,
-    tracks: Any,
+    fit: Annotated[Fit, GIVEN],
+    tracks: Groups,
     *,
-    replicates: Any = None,
-    seed: Any = 0,
-    draws: Any = "each",
-    speed: Any = "observed",
-    arena: Any = None,
-    walls: Any = "reflect",
-    stop: Any = None,
-    target: Any = None,
-    reach: Any = None,
-    space: Any = None,
-    heading_frames: Any = None,
-    minimum_step: Any = None,
-    tracker_headings: Any = None,
+    replicates: Whole | None = None,
+    seed: Whole = SEED,
+    draws: Word = "each",
+    speed: Number | Word = "observed",
+    arena: Arena | Word | None = None,
+    walls: Word = "reflect",
+    stop: Word | None = None,
+    target: Places | None = None,
+    reach: Number | None = None,
+    space: Annotated[StateSpace | None, GIVEN] = None,
+    heading_frames: Whole | None = None,
+    minimum_step: Number | None = None,
+    tracker_headings: Annotated[bool | None, GIVEN] = None,
     progress: bool | Report | None = None,
 ) -> PredictiveCheck:
     """Simulate the observed design again and again, and see where the observed groups lie.
@@ -73,6 +75,11 @@ def predictive_check(  # noqa: PLR0913  (every choice a user has)
         How headings at the start are taken, and those that are measured, observed and simulated
         ones alike; by default as for the fit. Measured ones are always taken from displacements.
 
+    Returns
+    -------
+    PredictiveCheck
+        ``print`` says where the model holds and where it fails; ``table`` has every measure.
+
     Examples
     --------
     >>> import numpy as np, shoal
@@ -90,7 +97,7 @@ def predictive_check(  # noqa: PLR0913  (every choice a user has)
     """
     if not isinstance(fit, Fit):
         raise InputError(f"a predictive check is made of a Fit, got {type(fit).__name__}")
-    groups = list(tracks) if isinstance(tracks, Iterable) else []
+    groups = list(tracks) if hasattr(tracks, "__iter__") else []
     if not groups or not all(isinstance(group, Tracks) for group in groups):
         raise InputError("a predictive check compares with Tracks, one group or several")
     Collection(groups)  # every group has a label of its own

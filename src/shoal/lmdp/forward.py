@@ -7,25 +7,26 @@ import numpy as np
 from jaxtyping import Bool
 
 from shoal.errors import InputError
+from shoal.inputs import Numbers, Whole
 from shoal.lmdp.average import z_iteration
 from shoal.lmdp.discounted import discounted_iteration
 from shoal.lmdp.finite import backward_recursion
 from shoal.lmdp.first_exit import exit_iteration
 from shoal.lmdp.policies import as_grid, as_numbers, checked_discount
 from shoal.lmdp.solution import Solution
-from shoal.passive import PassiveOperator, as_operator
+from shoal.passive import Operable, PassiveOperator, as_operator
 
 HORIZONS = ("average", "first-exit", "discounted", "finite")
 
 
 def solve(
-    passive: Any,
-    cost: Any,
+    passive: Operable,
+    cost: Numbers,
     horizon: str = "average",
     *,
     discount: float | None = None,
-    absorbing: Any = None,
-    steps: Any = None,
+    absorbing: Numbers | None = None,
+    steps: Whole | None = None,
     tolerance: float = 1e-12,
     max_iterations: int = 100_000,
 ) -> Solution:
@@ -49,6 +50,11 @@ def solve(
         The number of decisions, for a finite horizon with one cost for all steps.
     tolerance, max_iterations
         When to stop: the error bound of v (of log λ for average cost), and at the latest.
+
+    Returns
+    -------
+    Solution
+        ``cost_to_go``, ``policy()``, ``average_cost`` and whether it ``converged``.
 
     Examples
     --------

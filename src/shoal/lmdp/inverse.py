@@ -1,28 +1,28 @@
 """From the cost-to-go back to the state costs (eq. estimatecosts, with its sign mended)."""
 
 from itertools import pairwise
-from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
 from shoal.errors import InputError
+from shoal.inputs import Numbers
 from shoal.lmdp.forward import HORIZONS, absorbing_mask
 from shoal.lmdp.log_space import log_apply
 from shoal.lmdp.policies import as_grid, as_numbers, checked_discount
 from shoal.lmdp.solution import Solution
-from shoal.passive import PassiveOperator, as_operator
+from shoal.passive import Operable, PassiveOperator, as_operator
 
 
 def state_cost(
-    cost_to_go: Solution | Any,
-    passive: Any = None,
+    cost_to_go: Solution | Numbers,
+    passive: Operable | None = None,
     discount: float = 1.0,
     *,
     horizon: str | None = None,
     average_cost: float = 0.0,
-    absorbing: Any = None,
+    absorbing: Numbers | None = None,
 ) -> Float[np.ndarray, "..."]:
     """r_i = v_i + log Σ_j p̄_ij e^{−γ v_j} + c: the inverse of ``solve``.
 
@@ -40,6 +40,11 @@ def state_cost(
         c = −log λ, of an average-cost problem. Without it such costs come back up to that constant.
     absorbing
         States whose cost is paid once, on arrival: there r = v.
+
+    Returns
+    -------
+    numpy.ndarray
+        r, shaped like the cost-to-go.
 
     Examples
     --------

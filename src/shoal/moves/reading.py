@@ -5,12 +5,13 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from jaxtyping import Bool
 
 from shoal.errors import InputError
+from shoal.inputs import GIVEN
 from shoal.moves.leading import with_candidates
 from shoal.moves.padding import padded_moves
 from shoal.moves.passive import PassiveMoves, log_densities
@@ -20,22 +21,27 @@ from shoal.moves.seen import Seen, Window, check_frames, moves_in, summed
 from shoal.moves.sharing import shared_rows, shares
 from shoal.moves.specification import Turns
 from shoal.states import Custom, Headings, MovableFeature, Records, Speed, StateSpace
+from shoal.states.counting import Opened
 from shoal.states.perceiving import check_scene, warn_of_arena, warn_of_target
 from shoal.states.recipe import Counting
+from shoal.system.cluster import Cluster
 from shoal.system.progress import Report, reporting
-from shoal.tracks import Tracks
+from shoal.tracks import Collection, Tracks
 from shoal.tracks.record import warn
+
+Readable = Annotated[Tracks | Collection | Opened | Iterable[Tracks], GIVEN]
+"""Tracks of one group or of several, or opened tracks."""
 
 
 def decisions(
-    tracks: Any,
+    tracks: Readable,
     space: StateSpace,
     moves: Turns | None = None,
     *,
     heading_frames: int = 1,
     minimum_step: float = 0.0,
     tracker_headings: bool = False,
-    cluster: Any = None,
+    cluster: Cluster | None = None,
     progress: bool | Report | None = None,
 ) -> Decisions:
     """What the animals of tracks decided.
@@ -55,6 +61,11 @@ def decisions(
         client; None reads in this process.
     progress
         True for a bar, False for none, None for a bar on a terminal.
+
+    Returns
+    -------
+    Decisions
+        A row for each move: what was perceived, what was decided, and what else could have been.
 
     Examples
     --------
@@ -79,7 +90,8 @@ def decisions(
         if hasattr(tracks, "blocks") and hasattr(tracks, "index"):
             from shoal.moves.store import decisions_of_store  # noqa: PLC0415  (loads pyarrow)
 
-            return decisions_of_store(tracks, recipe, chosen, cluster, report)
+            opened: Any = tracks
+            return decisions_of_store(opened, recipe, chosen, cluster, report)
         groups = _read(tracks, recipe, chosen)
         spread = spread_by(chosen, [Sample.of(group) for group in groups], recipe.space)
         parts = []

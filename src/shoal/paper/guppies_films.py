@@ -29,7 +29,7 @@ def show_films(
     observed = Tracks(data.example.data.isel(time=slice(first, last)))
     groups = {"observed": observed}
     for rule in RULES:
-        groups[rule] = simulate(
+        made = simulate(
             evidence.main.fit,
             start=data.example,
             steps=len(observed.positions) - 1,
@@ -37,6 +37,8 @@ def show_films(
             seed=seed,
             progress=report,
         )
+        assert isinstance(made, Tracks)
+        groups[rule] = made
     make_folder(folder.path / "animations")
     for name, tracks in groups.items():
         place = folder.path / "animations" / f"{name}.mp4"

@@ -1,6 +1,6 @@
 """What an animal would do without preferences."""
 
-from shoal.passive.binding import Passive, as_operator
+from shoal.passive.binding import Operable, Passive, as_operator
 from shoal.passive.convolution import ConvolutionDynamics
 from shoal.passive.empirical import Empirical
 from shoal.passive.family import LearnableDynamics, PassiveFamily, as_family
@@ -19,6 +19,7 @@ __all__ = [
     "Empirical",
     "LearnableDynamics",
     "MatrixDynamics",
+    "Operable",
     "Passive",
     "PassiveFamily",
     "PassiveOperator",

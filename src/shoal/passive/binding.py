@@ -1,11 +1,13 @@
 """From what a user writes down to the operator that does the work."""
 
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import Sequence
+from typing import Annotated, Any, Protocol, runtime_checkable
 
 import numpy as np
 import scipy.sparse as sp
 
 from shoal.errors import InputError
+from shoal.inputs import GIVEN
 from shoal.passive.matrix import MatrixDynamics, SparseDynamics
 from shoal.passive.operator import PassiveOperator, row_sums
 from shoal.states import StateSpace
@@ -18,6 +20,13 @@ class Passive(Protocol):
     def on(self, space: StateSpace) -> PassiveOperator:
         """The operator on a state space."""
         ...
+
+
+Operable = Annotated[
+    PassiveOperator | Passive | np.ndarray | sp.sparray | sp.spmatrix | Sequence[Sequence[float]],
+    GIVEN,
+]
+"""Passive dynamics as users give them: a specification, an operator, a matrix."""
 
 
 def as_operator(passive: Any, space: StateSpace | None = None) -> PassiveOperator:

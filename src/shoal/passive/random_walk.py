@@ -28,6 +28,13 @@ class RandomWalk:
     start
         Where in its bin a step starts: ``"anywhere"`` with equal chance, so that the sd is in the
         axis's unit whatever the bins; or at its ``"centre"``, as in the paper.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> space = shoal.StateSpace(shoal.Circular("heading", bins=4))
+    >>> shoal.RandomWalk(sd=60.0).on(space).dense().round(2)[2].tolist()
+    [0.04, 0.23, 0.51, 0.23]
     """
 
     sd: Any = 90.0

@@ -27,6 +27,13 @@ class TurningMixture:
         Turning angles in degrees.
     sd
         The standard deviation of the error in degrees.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> space = shoal.StateSpace(shoal.Circular("heading", bins=4))
+    >>> shoal.TurningMixture(turns=(-90.0, 90.0), sd=20.0).on(space).dense().round(2)[2].tolist()
+    [0.01, 0.49, 0.01, 0.49]
     """
 
     turns: tuple[float, ...] = PAPER_TURNS

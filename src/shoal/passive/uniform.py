@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int, Key
 
 from shoal.errors import InputError
+from shoal.inputs import Words
 from shoal.passive.operator import PassiveOperator
 from shoal.precision import as_jax
 from shoal.states import Axis, Interval, StateSpace, Transitions
@@ -97,7 +98,7 @@ class Uniform:
     [0.062, 0.188, 0.75]
     """
 
-    measure: Any = "length"
+    measure: Words = "length"
 
     def __post_init__(self) -> None:
         """Check the words."""

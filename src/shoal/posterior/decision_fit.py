@@ -11,6 +11,7 @@ import xarray as xr
 from jaxtyping import Array, Float, Int
 
 from shoal.errors import InputError
+from shoal.inputs import Whole
 from shoal.moves import Decisions, MoveFamily
 from shoal.posterior.diagnostics import Diagnostics, diagnose_decisions
 from shoal.posterior.fit import Fit, from_zero
@@ -144,7 +145,7 @@ class DecisionFit(Fit):
         """What to worry about, in words; ``.trusted`` is False where the fit should not be used."""
         return diagnose_decisions(self)
 
-    def score(self, decisions: Any, draws: Any = None) -> DecisionScore:
+    def score(self, decisions: Any, draws: Whole | None = None) -> DecisionScore:
         """Bits per decision on decisions that the fit has not seen, with a standard error.
 
         Parameters

@@ -235,7 +235,8 @@ def _note_beyond(
     fit: "Fit", failures: list[str], notes: list[str], numbers: dict[str, float]
 ) -> None:
     """Decisions beyond the last bin of a distance or speed; fits of older files do not know."""
-    for axis in fit.model.space.axes:
+    axes: Any = fit.model.space.axes
+    for axis in axes:
         share, far = fit.facts.get("beyond_bins", {}).get(axis.name, (0.0, 0.0))
         if not share > BEYOND:
             continue

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import equinox as eqx
 import jax
@@ -17,6 +17,7 @@ from jaxtyping import Array, Float
 from shoal.basis import ScaledBasis
 from shoal.basis.identity import IdentityMap
 from shoal.errors import InputError
+from shoal.inputs import GIVEN, Number, Whole
 from shoal.lmdp.log_space import log_apply
 from shoal.moves import Decisions
 from shoal.passive import LearnableDynamics, PassiveFamily, PassiveOperator
@@ -62,6 +63,19 @@ class Fit(Result):
         method's settings, the seed and the versions.
     centre
         Of the unknowns as they were searched for, where another search may begin; not stored.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> space = shoal.StateSpace.discrete(3)
+    >>> counts = shoal.count_transitions([[0, 1, 1, 2, 1, 1, 0, 1] * 10], space)
+    >>> fit = shoal.Model(space, shoal.Uniform()).fit(counts, method="map")
+    >>> fit
+    Fit(map, 3 states, 1 chains × 1 draws, 79 transitions)
+    >>> fit.headline()[0]
+    'The most probable costs draw these animals to state 1.'
+    >>> fit.table()["arrivals"].tolist()
+    [19, 50, 10]
     """
 
     model: "Model"
@@ -129,7 +143,10 @@ class Fit(Result):
         return None if found is None else Headings(**found)
 
     def headings_with(
-        self, heading_frames: Any = None, minimum_step: Any = None, tracker_headings: Any = None
+        self,
+        heading_frames: Whole | None = None,
+        minimum_step: Number | None = None,
+        tracker_headings: Annotated[bool | None, GIVEN] = None,
     ) -> Headings:
         """How headings are taken from tracks that this fit is used with: as they were for the fit.
 
@@ -291,7 +308,7 @@ class Fit(Result):
             "ess_tail": figures["ess_tail"].clip(max=most),
         }
 
-    def score(self, transitions: Any, draws: Any = None) -> Score:
+    def score(self, transitions: Any, draws: Whole | None = None) -> Score:
         """Bits per transition on transitions that the fit has not seen, with a standard error.
 
         Parameters

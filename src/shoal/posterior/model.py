@@ -4,13 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import equinox as eqx
 import numpy as np
 
 from shoal.basis import Basis, BasisOperator, Identity, ScaledBasis, ThroughBasis
 from shoal.errors import InputError, checked_seed
+from shoal.inputs import GIVEN, SEED, Filename, Number, Whole
 from shoal.lmdp.policies import checked_discount
 from shoal.moves import AloneFamily, Decisions, MoveFamily, Turns, surroundings
 from shoal.moves.padding import padded_moves, padded_rows, sorted_rows
@@ -43,6 +44,9 @@ from shoal.states import StateSpace, Transitions
 from shoal.system.files import make_folder
 from shoal.system.progress import Report, reporting
 from shoal.tracks.record import warn
+
+Data = Annotated[Transitions | Decisions, GIVEN]
+"""What a model is fitted to."""
 
 Method = MAP | Laplace | ADVI | NUTS
 
@@ -91,11 +95,11 @@ class Model:
     1
     """
 
-    space: Any
+    space: Annotated[StateSpace, GIVEN]
     passive: Any
     basis: Any = field(default_factory=Identity)
-    discount: Any = 1.0
-    prior: Any = field(default_factory=Prior)
+    discount: Number = 1.0
+    prior: Annotated[Prior, GIVEN] = field(default_factory=Prior)
     state_costs: bool = False
 
     def __post_init__(self) -> None:
@@ -128,7 +132,7 @@ class Model:
             hasattr(self.basis, "scaled") or self.family.count > 0
         )
 
-    def density(self, transitions: Any, warm: Any = None) -> Density:
+    def density(self, transitions: Data, warm: Any = None) -> Density:
         """The posterior density, after checking that model and transitions fit together."""
         if isinstance(transitions, Decisions):
             return self._of_decisions(transitions, warm)
@@ -227,15 +231,15 @@ class Model:
 
     def fit(
         self,
-        transitions: Any,
+        transitions: Data,
         method: str | Method = "nuts",
         *,
-        chains: Any = 4,
-        draws: Any = 1000,
-        seed: Any = 0,
+        chains: Whole = 4,
+        draws: Whole = 1000,
+        seed: Whole = SEED,
         progress: bool | Report | None = None,
         start: Fit | None = None,
-        checkpoint: Any = None,
+        checkpoint: Filename | None = None,
     ) -> Fit:
         """The posterior of the cost-to-go given counted transitions.
 

@@ -46,6 +46,16 @@ class NUTS:
         At most 2^depth steps per draw.
     workers
         Chains run at a time; by default as many as there are cores.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> space = shoal.StateSpace.discrete(2)
+    >>> counts = shoal.count_transitions([[0, 1, 1, 0, 1, 1]], space)
+    >>> careful = shoal.NUTS(warmup=200, target_acceptance=0.95)
+    >>> model = shoal.Model(space, shoal.Uniform())
+    >>> model.fit(counts, careful, chains=1, draws=20, progress=False).method
+    'nuts'
     """
 
     warmup: int = 500

@@ -14,6 +14,7 @@ from jaxtyping import Array, Float
 from shoal.angles import namespace
 from shoal.basis import BasisOperator, ScaledBasis
 from shoal.errors import InputError
+from shoal.inputs import Number
 
 FORMS = ("precision", "inverse-sd", "fixed")
 
@@ -36,12 +37,20 @@ class Prior:
     Notes
     -----
     The unknown is handled as its logarithm t, with the Jacobian: t = log τ or t = log α.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> shoal.Prior(shape=5, rate=5).unknowns
+    1
+    >>> shoal.Prior("fixed", value=2.0).unknowns
+    0
     """
 
     form: str = "precision"
-    shape: Any = 0.1
-    rate: Any = 0.1
-    value: Any = None
+    shape: Number = 0.1
+    rate: Number = 0.1
+    value: Number | None = None
 
     def __post_init__(self) -> None:
         """Check the form and its numbers."""

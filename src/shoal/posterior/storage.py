@@ -57,7 +57,29 @@ def described_model(model: Model) -> tuple[str, xr.Dataset | None]:
 
 
 def load_fit(path: str | Path) -> Fit:
-    """Read a fit written by ``Fit.save``."""
+    """A fit that ``Fit.save`` or ``shoal fit`` wrote, as it was.
+
+    Parameters
+    ----------
+    path
+        The netCDF file. Nothing in it is executed.
+
+    Returns
+    -------
+    Fit
+        With its model, draws, settings and versions.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import shoal
+    >>> space = shoal.StateSpace.discrete(3)
+    >>> counts = shoal.count_transitions([[0, 1, 1, 2, 1, 1, 0, 1] * 10], space)
+    >>> fit = shoal.Model(space, shoal.Uniform()).fit(counts, method="map")
+    >>> place = fit.save(pathlib.Path(tempfile.mkdtemp()) / "fit.nc")
+    >>> bool((shoal.load_fit(place).cost_to_go == fit.cost_to_go).all())
+    True
+    """
     place = Path(path)
     if not place.is_file():
         raise InputError(f"{place} is not a file: give a fit written by fit.save, such as fit.nc")
@@ -121,7 +143,7 @@ def _restored_model(tree: xr.DataTree) -> Model:
 def _check_contents(tree: xr.DataTree, model: Model) -> None:
     """What every later step takes for granted of a fit."""
     names = model.space.names
-    wanted = {
+    wanted: dict[str, dict[str, tuple[str, ...]]] = {
         "posterior": {"cost_to_go": (*SAMPLING, *names)},
         "observed_data": {"arrivals": names, "departures": names},
         "sample_stats": {"log_posterior": SAMPLING},

@@ -2,33 +2,35 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from shoal.checks import predictive_check
+from shoal.checks import PredictiveCheck, predictive_check
 from shoal.errors import InputError
+from shoal.inputs import GIVEN, SEED, Filename, Number, Whole, Word
 from shoal.posterior import Fit
 from shoal.report.report import Report
 from shoal.simulation.designs import Scenario
 from shoal.system.files import make_folder, write_whole
 from shoal.system.progress import Report as Progress
+from shoal.tracks import Arena, Groups
 
 
 def write_report(  # noqa: PLR0913  (every choice a user has)
-    fit: Any,
-    path: Any,
+    fit: Annotated[Fit, GIVEN],
+    path: Filename,
     *,
-    tracks: Any = None,
-    replicates: Any = None,
-    check: Any = None,
+    tracks: Groups | None = None,
+    replicates: Whole | None = None,
+    check: Annotated[PredictiveCheck | None, GIVEN] = None,
     who: str = "these animals",
-    speed: Any = None,
-    arena: Any = None,
-    walls: Any = "reflect",
-    heading_frames: Any = None,
-    minimum_step: Any = None,
-    tracker_headings: Any = None,
+    speed: Number | Word | None = None,
+    arena: Arena | Word | None = None,
+    walls: Word = "reflect",
+    heading_frames: Whole | None = None,
+    minimum_step: Number | None = None,
+    tracker_headings: Annotated[bool | None, GIVEN] = None,
     notes: Sequence[str] = (),
-    seed: Any = 1,
+    seed: Whole = SEED,
     progress: bool | Progress | None = None,
 ) -> Path:
     """Write one HTML file that shows a fit: costs, policy, groups in motion, checks, settings.
@@ -53,6 +55,11 @@ def write_report(  # noqa: PLR0913  (every choice a user has)
         Sentences about the data, after those that the tracks carry.
     seed
         Of the simulations.
+
+    Returns
+    -------
+    Path
+        Of the page.
 
     Examples
     --------

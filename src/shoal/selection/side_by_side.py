@@ -2,37 +2,46 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from jaxtyping import Float
 
 from shoal.basis import Flat
 from shoal.errors import InputError
+from shoal.inputs import GIVEN, SEED, Word
 from shoal.moves import Decisions
 from shoal.passive import Empirical
 from shoal.posterior import Fit, Model
 from shoal.posterior.decision_fit import DecisionFit, check_decisions, log_densities
+from shoal.posterior.model import Method
 from shoal.posterior.scoring import Score, blocks_of, log_predictive
 from shoal.selection.candidates import Candidate, ladder
 from shoal.selection.entrants import check_name, entrants
 from shoal.selection.holding_out import Part, by_group, group_rows, holds_groups_out, parts_of
 from shoal.selection.verdict import Comparison, Entry
 from shoal.states import StateSpace, Transitions
-from shoal.system.cluster import run_jobs
+from shoal.system.cluster import Cluster, run_jobs
 from shoal.system.progress import Report, reporting
+from shoal.tracks import Groups
+
+Counted = Annotated[Transitions | Decisions, GIVEN]
+"""What models are fitted to."""
+
+Entrant = Annotated[Model | tuple[Model, Decisions | tuple[Decisions, Decisions]], GIVEN]
+"""A model, or one with its own reading of the tracks."""
 
 
 def compare(  # noqa: PLR0913
-    data: Any,
-    models: Mapping[str, Any] | None = None,
+    data: Counted | tuple[Counted, Counted],
+    models: Mapping[str, Entrant] | None = None,
     *,
-    split: Any = "time",
-    method: Any = "laplace",
+    split: Word = "time",
+    method: str | Method = "laplace",
     draws: int = 250,
-    seed: int = 0,
-    tracks: Any = None,
-    cluster: Any = None,
+    seed: int = SEED,
+    tracks: Groups | tuple[Groups, Groups] | None = None,
+    cluster: Cluster | None = None,
     progress: bool | Report | None = None,
 ) -> Comparison:
     """Fit models to one part of decisions or transitions, and score them on the rest.
@@ -69,6 +78,12 @@ def compare(  # noqa: PLR0913
     cluster
         Workers to share the fits: a number, the address of a Dask scheduler, or a Dask client.
 
+    Returns
+    -------
+    Comparison
+        ``print`` says which model to believe; ``best``, ``contenders``, ``weights`` and ``table``
+        have the numbers.
+
     Examples
     --------
     >>> import shoal
@@ -78,7 +93,7 @@ def compare(  # noqa: PLR0913
     'Markov chain, smoothed'
     """
     single = not isinstance(data, tuple)
-    first = data if single else data[0]
+    first = data[0] if isinstance(data, tuple) else data
     of_moves = isinstance(first, Decisions)
     if of_moves:
         data, candidates, remarks = entrants(data, models or {}, tracks)
@@ -87,8 +102,8 @@ def compare(  # noqa: PLR0913
         parts, words = parts_of(data, split, seed)
         space, remarks = parts[0][0].space, ()
         candidates = ladder(space)
-        for name, model in (models or {}).items():
-            _check_model(name, model, space, candidates)
+        for name, given in (models or {}).items():
+            model = _checked_model(name, given, space, candidates)
             costs = not isinstance(model.basis, Flat)
             candidates.append(Candidate(name, lambda seen, own=model: own, costs))  # type: ignore[misc]
     apart = single and holds_groups_out(split)
@@ -101,7 +116,8 @@ def compare(  # noqa: PLR0913
     return Comparison(entries, counts, words, unit, remarks)
 
 
-def _check_model(name: str, model: Any, space: StateSpace, others: Sequence[Candidate]) -> None:
+def _checked_model(name: str, model: Any, space: StateSpace, others: Sequence[Candidate]) -> Model:
+    """A model of transitions on these states, with a name of its own."""
     if not isinstance(model, Model):
         raise InputError(f"models are shoal.Model(…) by name; {name!r} is {model!r:.60}")
     if model.space.axes != space.axes:
@@ -110,6 +126,7 @@ def _check_model(name: str, model: Any, space: StateSpace, others: Sequence[Cand
             f"{space.names} or in other bins"
         )
     check_name(name, others)
+    return model
 
 
 def _entry(

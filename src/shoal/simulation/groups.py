@@ -2,11 +2,15 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Annotated, Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from shoal.errors import InputError, checked_seed
+from shoal.inputs import GIVEN, SEED, Number, Places, Whole, Word
+from shoal.lmdp import Solution
+from shoal.moves import Turns
+from shoal.passive import Operable
 from shoal.posterior import Fit
 from shoal.simulation.batches import Course, Outcome, run_designs
 from shoal.simulation.behaviour import Behaviour
@@ -14,9 +18,9 @@ from shoal.simulation.designs import Design, Scenario
 from shoal.simulation.following import RULES, checked_space
 from shoal.simulation.policy import Policy, warn_of_radius
 from shoal.simulation.release import Release
-from shoal.states import Custom, Headings
+from shoal.states import Custom, Headings, StateSpace
 from shoal.system.progress import Report, reporting
-from shoal.tracks import Collection, Periodic, Tracks
+from shoal.tracks import Arena, Collection, Groups, Periodic, Tracks
 from shoal.tracks.record import warn
 from shoal.version import __version__
 
@@ -32,31 +36,35 @@ class Rules(Protocol):
         ...
 
 
+Policies = Annotated[Fit | Solution | np.ndarray | Rules, GIVEN]
+"""What animals can live by."""
+
+
 def simulate(  # noqa: PLR0913  (every choice a user has)
-    policy: Any,
+    policy: Policies,
     *,
-    start: Any = None,
-    steps: Any = None,
-    seed: Any = 0,
-    rule: Any = "stochastic",
-    draws: Any = "mean",
-    replicates: Any = None,
-    speed: Any = None,
-    arena: Any = None,
-    walls: Any = "reflect",
-    stop: Any = None,
-    target: Any = None,
-    reach: Any = None,
-    space: Any = None,
-    passive: Any = None,
-    discount: Any = 1.0,
-    fps: Any = None,
+    start: Groups | Release | None = None,
+    steps: Whole | None = None,
+    seed: Whole = SEED,
+    rule: Word = "stochastic",
+    draws: Word = "mean",
+    replicates: Whole | None = None,
+    speed: Number | Word | None = None,
+    arena: Arena | Word | None = None,
+    walls: Word = "reflect",
+    stop: Word | None = None,
+    target: Places | None = None,
+    reach: Number | None = None,
+    space: Annotated[StateSpace | None, GIVEN] = None,
+    passive: Operable | Turns | None = None,
+    discount: Number = 1.0,
+    fps: Number | None = None,
     length_unit: str = "",
-    heading_frames: Any = None,
-    minimum_step: Any = None,
-    tracker_headings: Any = None,
+    heading_frames: Whole | None = None,
+    minimum_step: Number | None = None,
+    tracker_headings: Annotated[bool | None, GIVEN] = None,
     progress: bool | Report | None = None,
-) -> Any:
+) -> Tracks | Collection:
     """Animals that perceive their group, choose among turns, and move; as Tracks.
 
     Parameters
@@ -125,9 +133,10 @@ def simulate(  # noqa: PLR0913  (every choice a user has)
     >>> flock
     Tracks(50 animals, 21 frames, 0 of 1050 fixes missing)
     """
-    fitted = isinstance(policy, Fit) and not isinstance(start, Release)
     choices = (heading_frames, minimum_step, tracker_headings)
-    taken = policy.headings_with(*choices) if fitted else Headings().chosen(*choices)
+    fitted = isinstance(policy, Fit) and not isinstance(start, Release)
+    known = policy.headings_with if isinstance(policy, Fit) and fitted else Headings().chosen
+    taken = known(*choices)
     scenario = Scenario(
         steps, speed, arena, walls, stop, target, reach, fps, length_unit, taken,
         policy.lag if isinstance(policy, Fit) else 1,

@@ -1,12 +1,12 @@
 """Where simulated groups start: as observed ones did, or let go somewhere."""
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float
 
 from shoal.errors import InputError
+from shoal.inputs import Number, Place, Whole
 from shoal.states.targets import checked_point
 from shoal.tracks import Arena, Circle, Rectangle, Tracks
 
@@ -37,11 +37,11 @@ class Release:
     Release(animals=10, place=(0.9, 0.1), spread=0.03, heading=135.0, heading_spread=20.0)
     """
 
-    animals: Any
-    place: Any = None
-    spread: Any = 0.0
-    heading: Any = None
-    heading_spread: Any = 0.0
+    animals: Whole
+    place: Place | None = None
+    spread: Number = 0.0
+    heading: Number | None = None
+    heading_spread: Number = 0.0
 
     def __post_init__(self) -> None:
         """Check the numbers."""

@@ -9,6 +9,7 @@ from jaxtyping import Float, Int
 
 from shoal.angles import namespace
 from shoal.errors import InputError
+from shoal.inputs import Whole
 
 RESERVED = frozenset(
     {
@@ -83,10 +84,16 @@ class Circular(Axis):
         What the angle is, for example ``"local_misalignment"``.
     bins
         How many bins go round the circle; 36 gives centres −180, −170, …, 170 as in the paper.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> shoal.Circular("heading", bins=4).centres.tolist()
+    [-180.0, -90.0, 0.0, 90.0]
     """
 
     name: str = "angle"
-    bins: Any = 36
+    bins: Whole = 36
     unit: str = "°"
 
     def __post_init__(self) -> None:

@@ -3,9 +3,12 @@
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any, Protocol, overload
+
+import numpy as np
 
 from shoal.errors import InputError
+from shoal.inputs import GIVEN
 from shoal.states.perceiving import (
     NO_HEADING,
     NOT_SEEN,
@@ -19,13 +22,64 @@ from shoal.states.recipe import Counting
 from shoal.states.sequences import counted_sequences
 from shoal.states.space import StateSpace
 from shoal.states.transitions import Transitions
+from shoal.system.cluster import Cluster
 from shoal.system.progress import Report, reporting
-from shoal.tracks import Tracks
+from shoal.tracks import Collection, Tracks
 from shoal.tracks.splitting import group_facts
+
+Label = str | int | tuple[str, str]
+"""Of a group, or of an animal of it."""
+
+
+class Opened(Protocol):
+    """What ``shoal.open_tracks`` returns: groups that are read one after the other."""
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Their labels."""
+        ...
+
+    def __iter__(self) -> Iterator[Tracks]: ...
+
+
+Countable = Annotated[
+    Tracks | Collection | Opened | Iterable[Tracks] | Iterable[Iterable[int]] | np.ndarray, GIVEN
+]
+"""Tracks of one group or of several, opened tracks, or sequences of state numbers."""
+
+
+@overload
+def count_transitions(
+    tracks: Countable,
+    space: StateSpace,
+    *,
+    lag: int = ...,
+    heading_frames: int = ...,
+    minimum_step: float = ...,
+    tracker_headings: bool = ...,
+    by: None = ...,
+    cluster: Cluster | None = ...,
+    progress: bool | Report | None = ...,
+) -> Transitions: ...
+
+
+@overload
+def count_transitions(
+    tracks: Countable,
+    space: StateSpace,
+    *,
+    lag: int = ...,
+    heading_frames: int = ...,
+    minimum_step: float = ...,
+    tracker_headings: bool = ...,
+    by: str,
+    cluster: Cluster | None = ...,
+    progress: bool | Report | None = ...,
+) -> dict[Label, Transitions]: ...
 
 
 def count_transitions(  # noqa: PLR0913  (every choice a user has)
-    tracks: Any,
+    tracks: Countable,
     space: StateSpace,
     *,
     lag: int = 1,
@@ -33,9 +87,9 @@ def count_transitions(  # noqa: PLR0913  (every choice a user has)
     minimum_step: float = 0.0,
     tracker_headings: bool = False,
     by: str | None = None,
-    cluster: Any = None,
+    cluster: Cluster | None = None,
     progress: bool | Report | None = None,
-) -> Any:
+) -> Transitions | dict[Label, Transitions]:
     """Which state followed which within each animal's track; none across gaps or between animals.
 
     Parameters
@@ -60,6 +114,12 @@ def count_transitions(  # noqa: PLR0913  (every choice a user has)
     progress
         True for a bar, False for none, None for a bar on a terminal.
 
+    Returns
+    -------
+    Transitions
+        ``arrivals``, ``departures`` and ``pairs``, and what was left out, ``dropped``. With ``by``
+        a dictionary of them.
+
     Examples
     --------
     >>> import shoal
@@ -75,7 +135,8 @@ def count_transitions(  # noqa: PLR0913  (every choice a user has)
 
         recipe.check_features()
         with reporting(progress) as report:
-            return _settled(count_store(tracks, recipe, by, cluster, report), recipe, by)
+            opened: Any = tracks
+            return _settled(count_store(opened, recipe, by, cluster, report), recipe, by)
     first, given = _peeked(tracks)
     if isinstance(first, Tracks):
         recipe.check_features()

@@ -8,6 +8,7 @@ from jaxtyping import Float
 
 from shoal.angles import namespace
 from shoal.errors import InputError
+from shoal.inputs import Numbers, Word
 from shoal.states.angular import angular_axis, bearing
 from shoal.states.axes import Circular, Folded, Interval
 from shoal.states.scene import PerAnimal, PerMove, Places, Positions, Scene
@@ -91,13 +92,20 @@ class Distance:
     walls
         Of the axis: ``"both"``, ``"low"``, ``"high"`` or ``"none"`` (see ``Interval``). By default
         an end at 0 is a wall and the upper end is none.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> far = shoal.Distance((0, 2, 5, 10), "neighbour", unit="cm")
+    >>> shoal.StateSpace(far).shape
+    (3,)
     """
 
-    edges: Any
+    edges: Numbers
     towards: str = "neighbour"
     unit: str = ""
     beyond: bool = False
-    walls: Any = None
+    walls: Word | None = None
     social: ClassVar[bool] = True
     turn: ClassVar[int] = 0
 
@@ -134,6 +142,12 @@ class Bearing:
         How many bins go round the circle.
     absolute
         Left and right taken together: the absolute value.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> shoal.StateSpace(shoal.Bearing("neighbour", bins=12)).names
+    ('neighbour_bearing',)
     """
 
     towards: str = "neighbour"
@@ -183,11 +197,11 @@ class TargetDistance:
     """
 
     target: Any
-    edges: Any
+    edges: Numbers
     unit: str = ""
     beyond: bool = False
     name: str = "target_distance"
-    walls: Any = None
+    walls: Word | None = None
     turn: ClassVar[int] = 0
 
     def __post_init__(self) -> None:
@@ -234,11 +248,11 @@ class WallDistance:
         an end at 0 is a wall and the upper end is none.
     """
 
-    edges: Any
+    edges: Numbers
     arena: Arena | None = None
     unit: str = ""
     beyond: bool = False
-    walls: Any = None
+    walls: Word | None = None
     turn: ClassVar[int] = 0
 
     def __post_init__(self) -> None:

@@ -9,6 +9,7 @@ from jaxtyping import Bool, Float
 
 from shoal.angles import difference, namespace
 from shoal.errors import InputError
+from shoal.inputs import Targets
 from shoal.states.angular import angular_axis, bearing
 from shoal.states.axes import Circular, Folded
 from shoal.states.scene import PerAnimal, PerMove, Places, Scene, by_frames
@@ -36,6 +37,13 @@ class LocalMisalignment:
         Left and right taken together: the absolute value.
     name
         Of the axis.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> near = shoal.LocalMisalignment(bins=24, radius=10.0, include_self=False)
+    >>> shoal.StateSpace(near).shape
+    (24,)
     """
 
     bins: int = 36
@@ -152,9 +160,18 @@ class TargetMisalignment:
         Left and right taken together: the absolute value.
     name
         Of the axis.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> space = shoal.StateSpace(
+    ...     shoal.LocalMisalignment(bins=36), shoal.TargetMisalignment(target=(0.2, 0.8), bins=36)
+    ... )
+    >>> space.names
+    ('local_misalignment', 'target_misalignment')
     """
 
-    target: Any = (0.0, 0.0)
+    target: Targets = (0.0, 0.0)
     bins: int = 36
     absolute: bool = False
     name: str = "target_misalignment"
@@ -175,5 +192,6 @@ class TargetMisalignment:
 
     def decided(self, scene: Scene, places: Places, headings: PerMove) -> PerMove:
         """Degrees, from where each move would lead."""
-        goal = target_places(self.target, scene)[:, :, None]
+        checked: Any = self.target
+        goal = target_places(checked, scene)[:, :, None]
         return bearing(scene.shortest(goal - places), headings)

@@ -1,12 +1,13 @@
 """How an animal moves: its speed, alone and beside the others', and the turn it has just made."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from shoal.angles import difference, namespace
 from shoal.errors import InputError
+from shoal.inputs import Numbers, Word
 from shoal.states.angular import angular_axis
 from shoal.states.axes import Circular, Folded, Interval
 from shoal.states.scene import PerAnimal, PerMove, Places, Scene
@@ -34,11 +35,11 @@ class Speed:
         an end at 0 is a wall and the upper end is none.
     """
 
-    edges: Any
+    edges: Numbers
     frames: int = 1
     unit: str = ""
     beyond: bool = False
-    walls: Any = None
+    walls: Word | None = None
     turn: ClassVar[int] = 0
 
     def __post_init__(self) -> None:
@@ -101,9 +102,9 @@ class RelativeSpeed:
     'relative_speed'
     """
 
-    edges: Any
+    edges: Numbers
     beyond: bool = False
-    walls: Any = None
+    walls: Word | None = None
     social: ClassVar[bool] = True
     turn: ClassVar[int] = 0
     before: ClassVar[int] = 1

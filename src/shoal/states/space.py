@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from shoal.errors import InputError
+from shoal.inputs import Numbers, Whole
 from shoal.states.axes import Axis, Circular, Folded, Numbered
 
 
@@ -58,7 +59,7 @@ class StateSpace:
         object.__setattr__(self, "parts", parts)
 
     @classmethod
-    def discrete(cls, count: Any) -> "StateSpace":
+    def discrete(cls, count: Whole) -> "StateSpace":
         """Plain numbered states 0 … count − 1."""
         return cls(Numbered(count=count))
 
@@ -83,7 +84,7 @@ class StateSpace:
         return {axis.name: axis.centres for axis in self.axes}
 
     def locate(
-        self, *values: Any
+        self, *values: Numbers
     ) -> tuple[Int[np.ndarray, "*shape"], tuple[Bool[np.ndarray, "*shape"], ...]]:
         """The state of every tuple of values, and per axis which values had no bin.
 
@@ -103,7 +104,7 @@ class StateSpace:
         safe = tuple(np.where(invalid, 0, index) for index in bins)
         return np.where(invalid, -1, np.ravel_multi_index(safe, self.shape)), missing
 
-    def encode(self, *values: Any) -> Int[np.ndarray, "*shape"]:
+    def encode(self, *values: Numbers) -> Int[np.ndarray, "*shape"]:
         """The state of every tuple of values; a value without a bin is an error that names it."""
         states, missing = self.locate(*values)
         for axis, value, lost in zip(self.axes, values, missing, strict=True):
@@ -116,7 +117,7 @@ class StateSpace:
                 )
         return states
 
-    def decode(self, states: Any) -> tuple[Float[np.ndarray, "*shape"], ...]:
+    def decode(self, states: Numbers) -> tuple[Float[np.ndarray, "*shape"], ...]:
         """The bin centres of every state, one array per axis."""
         numbers = np.asarray(states)
         if not np.issubdtype(numbers.dtype, np.integer):

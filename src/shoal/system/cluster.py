@@ -2,15 +2,37 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Annotated, Any, Protocol, TypeVar
 
 from shoal.errors import InputError
+from shoal.inputs import GIVEN
 from shoal.system.progress import Report
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 RETRIES = 3
 """How often a job is tried again after its worker was lost or it failed."""
+
+
+class DaskClient(Protocol):
+    """What hands jobs to a Dask scheduler: a client."""
+
+    def submit(self, *args: Any, **kwargs: Any) -> Any:
+        """A job for one of the workers."""
+        ...
+
+
+class DaskCluster(Protocol):
+    """A Dask cluster: workers behind one address."""
+
+    @property
+    def scheduler_address(self) -> str:
+        """Where its scheduler answers."""
+        ...
+
+
+Cluster = Annotated[int | str | DaskClient | DaskCluster, GIVEN]
+"""A number of worker processes, the address of a scheduler, a Dask client or a Dask cluster."""
 
 
 @contextmanager

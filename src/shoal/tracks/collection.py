@@ -4,12 +4,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import compress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated
 
 from shoal.errors import InputError
+from shoal.inputs import GIVEN, Limits, Place
 from shoal.results import Result, counted, share
 from shoal.tracks import preparing, splitting, writing
-from shoal.tracks.record import Tracks
+from shoal.tracks.record import Share, Tracks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,6 +20,12 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, eq=False)
 class Collection(Result):
     """Tracks of several groups, each with its own label.
+
+    Parameters
+    ----------
+    tracks
+        Of each group. Going through a collection gives them one after the other, and
+        ``collection["label"]`` gives one of them.
 
     Examples
     --------
@@ -88,12 +95,14 @@ class Collection(Result):
         """Every n-th frame of every group."""
         return self.map(lambda tracks: tracks.thin(every))
 
-    def crop(self, x: Any = None, y: Any = None, time: Any = None) -> "Collection":
+    def crop(
+        self, x: Limits | None = None, y: Limits | None = None, time: Limits | None = None
+    ) -> "Collection":
         """Keep positions and times within limits (low, high); None leaves a side open."""
         return self.map(lambda tracks: tracks.crop(x, y, time))
 
     def rescale(
-        self, factor: float | None = None, unit: str = "", shift: Any = (0.0, 0.0)
+        self, factor: float | None = None, unit: str = "", shift: Place = (0.0, 0.0)
     ) -> "Collection":
         """Multiply positions by ``factor``, add ``shift``; by default fit one unit square."""
         if factor is None:
@@ -139,7 +148,7 @@ class Collection(Result):
         return Collection(first for first, _ in parts), Collection(rest for _, rest in parts)
 
     def split_groups(
-        self, which: float | Sequence[Any], seed: int = 0, stratify: str | None = None
+        self, which: Share, seed: int = 0, stratify: str | None = None
     ) -> "tuple[Collection, Collection]":
         """Split into some groups, a random share or those with these labels, and the others.
 
@@ -148,9 +157,7 @@ class Collection(Result):
         first = splitting.drawn_groups(self._data, which, seed, stratify)
         return Collection(compress(self, first)), Collection(compress(self, ~first))
 
-    def split_individuals(
-        self, which: float | Sequence[Any], seed: int = 0
-    ) -> "tuple[Collection, Collection]":
+    def split_individuals(self, which: Share, seed: int = 0) -> "tuple[Collection, Collection]":
         """Split each group into some members, a random share or those with these names, and others.
 
         A name stands for the animals of all groups that have it, and (group, name) for one animal.
@@ -209,3 +216,7 @@ class Collection(Result):
             f"Collection({len(self)} groups, {animals} animals, {frames} frames, "
             f"{lost} of {fixes} fixes missing)"
         )
+
+
+Groups = Annotated[Tracks | Collection | Sequence[Tracks], GIVEN]
+"""Tracks of one group, or of several."""

@@ -3,13 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
 from shoal.errors import InputError, warn
+from shoal.inputs import GIVEN, Limits, Numbers, Place
 from shoal.results import Result, counted, share, spoken
 from shoal.tracks import movement, preparing, splitting, writing
 from shoal.tracks.arena import Arena
@@ -29,7 +30,18 @@ from shoal.tracks.headings import headings
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Tracks", "same_tracks", "warn"]
+__all__ = ["Label", "Share", "Tracks", "same_tracks", "warn"]
+
+Label = str | int
+"""The name of an animal."""
+
+Share = Annotated[float | Sequence[str | int | tuple[str, str]], GIVEN]
+"""A share, drawn at random, or the names of those that are meant; an animal of a group, too."""
+
+Covariate = Annotated[
+    str | float | bool | Sequence[Any] | np.ndarray | Mapping[str, Any] | None, GIVEN
+]
+"""One value for the group, or a list or dictionary with one for each animal."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,15 +74,15 @@ class Tracks(Result):
     @classmethod
     def from_arrays(  # noqa: PLR0913  (a record has as many fields as it has)
         cls,
-        positions: Any,
+        positions: Numbers,
         *,
         fps: float | None = None,
-        time: Any = None,
-        individuals: Sequence[Any] | None = None,
+        time: Numbers | None = None,
+        individuals: Annotated[Sequence[Label] | None, GIVEN] = None,
         group: str = "",
         length_unit: str = "",
-        heading: Any = None,
-        covariates: Mapping[str, Any] | None = None,
+        heading: Numbers | None = None,
+        covariates: Mapping[str, Covariate] | None = None,
         arena: Arena | None = None,
         source: str = "",
         notes: Sequence[str] = (),
@@ -193,7 +205,7 @@ class Tracks(Result):
         """Each covariate: a value of the group, or a dictionary from animals to values."""
         return covariates_of(self.data)
 
-    def with_covariates(self, **covariates: Any) -> "Tracks":
+    def with_covariates(self, **covariates: Covariate) -> "Tracks":
         """Add covariates: one value, or a list or dictionary with one for each animal."""
         return Tracks(self.data.assign_coords(coordinates_of(covariates, self.individuals)))
 
@@ -239,12 +251,14 @@ class Tracks(Result):
         """Every n-th frame."""
         return Tracks(preparing.thin(self.data, every))
 
-    def crop(self, x: Any = None, y: Any = None, time: Any = None) -> "Tracks":
+    def crop(
+        self, x: Limits | None = None, y: Limits | None = None, time: Limits | None = None
+    ) -> "Tracks":
         """Keep positions and times within limits (low, high); None leaves a side open."""
         return Tracks(preparing.crop(self.data, x, y, time))
 
     def rescale(
-        self, factor: float | None = None, unit: str = "", shift: Any = (0.0, 0.0)
+        self, factor: float | None = None, unit: str = "", shift: Place = (0.0, 0.0)
     ) -> "Tracks":
         """Multiply positions by ``factor``, then add ``shift``; by default fit the unit square."""
         return Tracks(preparing.rescale(self.data, factor, unit, shift))
@@ -253,7 +267,11 @@ class Tracks(Result):
         """Smooth by Savitzky–Golay: polynomials over ``window`` frames, not across gaps."""
         return Tracks(preparing.smooth(self.data, window, order))
 
-    def drop(self, individuals: Sequence[str] = (), frames: Any = ()) -> "Tracks":
+    def drop(
+        self,
+        individuals: Sequence[str] = (),
+        frames: Annotated[Sequence[int] | np.ndarray, GIVEN] = (),
+    ) -> "Tracks":
         """Remove these animals, and count all animals as not seen in these frames."""
         return Tracks(preparing.drop(self.data, individuals, frames))
 
@@ -274,9 +292,7 @@ class Tracks(Result):
         first, rest = splitting.split_time(self.data, share)
         return Tracks(first), Tracks(rest)
 
-    def split_individuals(
-        self, which: float | Sequence[Any], seed: int = 0
-    ) -> "tuple[Tracks, Tracks]":
+    def split_individuals(self, which: Share, seed: int = 0) -> "tuple[Tracks, Tracks]":
         """Split into some members, a random share or those with these names, and the others.
 
         Landmarks are in both parts. Members of one part are not seen as neighbours in the other:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import matplotlib as mpl
 import numpy as np
@@ -14,23 +14,25 @@ from shoal.figures.video.layout import checked_size
 from shoal.figures.video.pacing import Timing
 from shoal.figures.video.stage import Cast, Stage
 from shoal.figures.video.state_map import checked_inset
+from shoal.inputs import GIVEN, Filename, Number, Places, Whole, Word
+from shoal.posterior import Fit
 from shoal.states.targets import checked_point
 from shoal.system.progress import Report, reporting
 from shoal.tracks import Collection, Periodic, Tracks
 
 
 def animate(  # noqa: PLR0913  (every choice a user has)
-    tracks: Any,
-    out: Any,
+    tracks: Annotated[Tracks | Sequence[Tracks] | Mapping[str, Tracks], GIVEN],
+    out: Filename,
     *,
-    titles: Any = None,
-    target: Any = None,
-    tail: Any = None,
-    speed: Any = 1.0,
-    size: Any = None,
-    inset: Any = None,
-    follow: Any = None,
-    heading_frames: Any = 1,
+    titles: Annotated[Sequence[str] | None, GIVEN] = None,
+    target: Places | None = None,
+    tail: Whole | None = None,
+    speed: Number = 1.0,
+    size: Annotated[tuple[int, int] | None, GIVEN] = None,
+    inset: Annotated[Fit | None, GIVEN] = None,
+    follow: Word | None = None,
+    heading_frames: Whole = 1,
     progress: bool | Report | None = None,
 ) -> Path:
     """Write a video of one group, or of several side by side, and give its path.
@@ -66,11 +68,26 @@ def animate(  # noqa: PLR0913  (every choice a user has)
     progress
         True for a bar, False for none, None for a bar on a terminal.
 
+    Returns
+    -------
+    Path
+        Of the video.
+
     Notes
     -----
     Every frame is one picture of the video, where that gives 5 to 60 pictures a second (50 in a
     GIF). Above that, every second, third, … frame is shown; below, every frame is shown twice,
     three times, …, so the speed is kept in any case.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import numpy as np
+    >>> import shoal
+    >>> pair = shoal.Tracks.from_arrays(np.cumsum(np.ones((8, 2, 2)), axis=0), fps=10.0)
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> shoal.animate(pair, folder / "pair.gif", size=(320, 240), progress=False).name
+    'pair.gif'
     """
     path = checked_suffix(out)
     groups = _checked_groups(tracks)

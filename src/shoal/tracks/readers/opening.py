@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow.compute as pc
 
 from shoal.errors import InputError, warn
+from shoal.inputs import Filename
 from shoal.tracks.readers.layout import (
     ROLES,
     Layout,
@@ -37,7 +38,7 @@ class Spool:
 
 
 def open_tracks(
-    path: Any,
+    path: Filename,
     *,
     columns: Mapping[str, str] | None = None,
     fps: float | None = None,
@@ -66,6 +67,12 @@ def open_tracks(
     -------
     OpenTracks
         Pass it to ``count_transitions`` or ``decisions``, or iterate over its groups.
+
+    Returns
+    -------
+    OpenTracks
+        Passed to ``shoal.count_transitions`` or ``shoal.decisions``, which read it in parts, or
+        gone through, group by group.
 
     Examples
     --------

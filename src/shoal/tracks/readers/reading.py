@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from shoal.errors import InputError, warn
+from shoal.inputs import Filename
 from shoal.tracks.collection import Collection
 from shoal.tracks.doubts import no_scores, not_marked
 from shoal.tracks.geography import centre_of
@@ -45,7 +46,7 @@ class _Read:
 
 
 def read_tracks(  # noqa: PLR0913  (every choice a user has)
-    path: Any,
+    path: Filename,
     format: str | None = None,
     *,
     columns: Mapping[str, str] | None = None,
@@ -93,6 +94,12 @@ def read_tracks(  # noqa: PLR0913  (every choice a user has)
     -------
     Tracks or Collection
         Tracks of one group, or a Collection of several groups.
+
+    Returns
+    -------
+    Tracks or Collection
+        Tracks of one group; a Collection where there are several. Both are read by every function
+        that takes tracks, and going through either gives the Tracks of each group.
 
     Examples
     --------
