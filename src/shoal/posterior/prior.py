@@ -69,7 +69,7 @@ class Prior:
         return 0 if self.form == "fixed" else 1
 
     @property
-    def start(self) -> Any:
+    def start(self) -> float | Array:
         """A value of t to start from."""
         return 0.0 if self.value is None else namespace(self.value).log(self.value)
 
