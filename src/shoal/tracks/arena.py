@@ -87,8 +87,8 @@ class Circle:
 class Periodic:
     """A box without walls: an animal that leaves on one side enters on the other.
 
-    Distances and directions between positions are those of the shortest way. Positions may lie
-    outside the box, and are then wrapped into it.
+    Distances and directions between positions are those of the shortest way. Positions may
+    lie any number of box lengths outside the box.
     """
 
     left: Any

@@ -125,8 +125,8 @@ def check_grid(frames: int, animals: int, fixes: int, where: str = "") -> None:
     if cells > max(ROOMY, MOST_EMPTY * int(fixes)):
         raise InputError(
             f"{start}{fixes} fixes of {animals} animals are spread over {frames} frames, nearly "
-            "all of them gaps: check the times and frame numbers, choose a longer clock, or read "
-            "the file in parts"
+            "all of them gaps: check the times and frame numbers, pass a larger clock, or read the "
+            "file in parts"
         )
     refuse_beyond_memory(
         BYTES * cells, f"{start}{animals} animals in {frames} frames", "read the tracks in parts"

@@ -7,8 +7,8 @@ import xarray as xr
 
 from shoal.errors import InputError, warn
 from shoal.tracks.arena import arena_of
+from shoal.tracks.confidence import no_scores
 from shoal.tracks.dataset import DIMENSIONS, LEFT_OUT, dataset
-from shoal.tracks.doubts import no_scores
 
 KEYPOINT = "centroid"
 DOUBTFUL = 0.6

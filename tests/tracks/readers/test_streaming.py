@@ -40,9 +40,13 @@ def test_groups_with_other_animals_may_share_a_row_group(kind, tmp_path):
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
-def test_errors_in_streams_name_the_row_in_the_file(suffix, tmp_path):
+@pytest.mark.parametrize(
+    ("column", "value", "words"),
+    [("x", np.inf, "x is inf"), ("frame", 47, "frame .*comes twice for individual 'a2'")],
+)
+def test_errors_in_streams_name_the_row_in_the_file(suffix, column, value, words, tmp_path):
     rows = table("a", ["a1", "a2"])
-    rows.loc[97, "x"] = np.inf
+    rows.loc[97, column] = value
     path = tmp_path / f"pond.{suffix}"
     if suffix == "csv":
         rows.to_csv(path, index=False)
@@ -51,7 +55,7 @@ def test_errors_in_streams_name_the_row_in_the_file(suffix, tmp_path):
     number = 99 if suffix == "csv" else 98
     for size in (30, 10**6):
         opened = shoal.open_tracks(path, block_rows=size)
-        with pytest.raises(shoal.InputError, match=rf"pond\.{suffix}, row {number}: x is inf"):
+        with pytest.raises(shoal.InputError, match=rf"pond\.{suffix}, row {number}: {words}"):
             shoal.count_transitions(opened, SPACE)
 
 

@@ -218,5 +218,5 @@ def _check_count(count: int, fixes: int) -> None:
     """Raise an error if a few fixes would make very many frames."""
     if count > MOST_FRAMES or (count > 1_000_000 and count > 1000 * fixes):
         raise InputError(
-            f"{fixes} fixes are spread over {count} frames: use a longer clock or check the times"
+            f"{fixes} fixes are spread over {count} frames: pass a larger clock or check the times"
         )

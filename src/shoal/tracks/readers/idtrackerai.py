@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from shoal.errors import InputError
-from shoal.tracks.doubts import without_doubtful
+from shoal.tracks.confidence import without_doubtful
 from shoal.tracks.readers.assembly import places_of, timed_tracks, tracks_of
 from shoal.tracks.readers.pickles import load_npy
 from shoal.tracks.readers.source import ReadOptions, Source, damaged

@@ -263,8 +263,8 @@ def quiet_movement(path: Path) -> Iterator[ModuleType]:
     except ImportError as error:
         raise InputError(
             f"{path}: labels of SLEAP (.slp) and boxes of VIA are read by the movement package, "
-            "which is not installed: pip install 'shoal[poses]'; an .analysis.h5 that SLEAP "
-            "exports needs nothing more"
+            "which is not installed: pip install 'shoal[poses]'; an .analysis.h5 that "
+            "SLEAP exports can be read without it"
         ) from error
     finally:
         options.set_options(**{name: kept[name] for name in ("keep_attrs", "display_expand_data")})

@@ -12,7 +12,7 @@ import numpy as np
 from shoal.errors import InputError, warn
 from shoal.inputs import Filename
 from shoal.tracks.collection import Collection
-from shoal.tracks.doubts import no_scores, not_marked
+from shoal.tracks.confidence import no_scores, not_marked
 from shoal.tracks.geography import centre_of
 from shoal.tracks.preparing import jump_notes
 from shoal.tracks.readers.assembly import assembled

@@ -334,11 +334,13 @@ def _cells(fixes: Fixes, survey: Survey, start: int) -> Int[np.ndarray, " fixes"
     order = {name: number for number, name in enumerate(survey.names)}
     animal = np.array([order.get(name, -1) for name in fixes.animals], dtype=int)[fixes.animal]
     cell = (fixes.frame - start) // survey.step * len(survey.names) + animal
-    if len(np.unique(cell)) < len(cell):
-        codes, counts = np.unique(cell, return_counts=True)
-        where, who = divmod(int(codes[counts > 1][0]), len(survey.names))
+    rows = np.argsort(cell, kind="stable")
+    again = np.flatnonzero(np.diff(cell[rows]) == 0)
+    if again.size:
+        before, after = (int(rows[again[0] + step]) for step in (0, 1))
         raise InputError(
-            f"{fixes.file}: individual {survey.names[who]!r} comes twice in frame "
-            f"{start + where * survey.step}; keep one row for each animal and frame"
+            f"{fixes.place(after)}: frame {fixes.frame[after]} comes twice for individual "
+            f"{fixes.animals[fixes.animal[after]]!r:.60}, also in {fixes.row_words(before)}; keep "
+            "one row for each animal and frame"
         )
     return cell

@@ -8,7 +8,7 @@ import numpy as np
 
 from shoal.errors import InputError
 from shoal.system.quarantine import refuse_promises
-from shoal.tracks.doubts import without_doubtful
+from shoal.tracks.confidence import without_doubtful
 from shoal.tracks.readers.fixes import Fixes
 from shoal.tracks.readers.pickles import array_of
 from shoal.tracks.readers.source import ReadOptions, Source, listed, named
