@@ -40,7 +40,7 @@ def pytest_collection_modifyitems(items):
 MAPS, PAGES = Path("/proc/self/maps"), Path("/proc/self/statm")
 MOST_MAPS = 25_000
 """Compiled programs lie in mapped memory, of which Linux gives a process 65,530 pieces."""
-MOST_MEMORY = 1.5e9
+MOST_MEMORY = 1.3e9
 """Bytes. A program takes more than one megabyte, and a worker stays below two gigabytes."""
 
 
@@ -75,9 +75,9 @@ def room_for_maps():
         forget_programs()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def passive(request):
-    """Passive dynamics of the registries by their name."""
+    """Passive dynamics of the registries by their name; tests of the same ones run together."""
     return (PASSIVES if request.param in PASSIVES else MORE_PASSIVES)[request.param]
 
 

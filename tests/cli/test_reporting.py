@@ -78,6 +78,7 @@ def test_wrong_words_are_said_in_a_line(fitted, tmp_path, capsys, monkeypatch):
     assert not list(tmp_path.glob("p*"))
 
 
+@pytest.mark.slow
 def test_the_explorer_says_where_it_is_and_ends_with_ctrl_c(fitted):
     words = [sys.executable, "-u", "-c", "from shoal.cli.main import main; main()"]
     started = subprocess.Popen(

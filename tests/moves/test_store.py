@@ -82,7 +82,7 @@ def same(one, other):
     assert one.moves == other.moves
 
 
-@pytest.mark.parametrize("block_rows", [29, 150, 10**6])
+@pytest.mark.parametrize("block_rows", [pytest.param(29, marks=pytest.mark.slow), 150, 10**6])
 @pytest.mark.parametrize("name", READINGS)
 def test_decisions_do_not_depend_on_blocks(parquet, whole, name, block_rows):
     space, moves, choices = READINGS[name]
@@ -91,12 +91,14 @@ def test_decisions_do_not_depend_on_blocks(parquet, whole, name, block_rows):
     same(shoal.decisions(opened, space, moves, **choices), whole[name])
 
 
+@pytest.mark.slow
 def test_decisions_do_not_depend_on_workers(parquet, whole):
     opened = shoal.open_tracks(parquet, block_rows=150)
     space, moves, choices = READINGS["steps"]
     same(shoal.decisions(opened, space, moves, cluster=1, **choices), whole["steps"])
 
 
+@pytest.mark.slow
 def test_a_sample_of_moves_does_not_depend_on_blocks(parquet, monkeypatch):
     monkeypatch.setattr(sampling, "SAMPLE", 100)
     space, moves, choices = READINGS["steps"]

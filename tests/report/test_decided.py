@@ -84,6 +84,7 @@ def test_a_group_that_aligns_and_keeps_its_distance_is_said_to(fit):
     assert any("do not show a preference for where their nearest" in line for line in behind)
 
 
+@pytest.mark.slow
 def test_animals_without_preferences_are_said_to_have_some_in_one_of_twenty_at_most():
     """A posterior that is calibrated: its centre is as far from the truth as draws are from it."""
     rng = np.random.default_rng(1)
