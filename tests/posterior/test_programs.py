@@ -12,7 +12,7 @@ import shoal
 from posterior_problems import random_transitions
 
 EVENT = "/jax/core/compile/backend_compile_duration"
-MOST = {"decisions": 45, "transitions": 48}
+MOST = {"decisions": 55, "transitions": 60}
 """Programs of one ``shoal fit``, its choices, figures and page included."""
 
 COUNTED = f"""
@@ -84,6 +84,7 @@ PAIRS = {
         ),
     ),
 }
+
 
 @pytest.mark.parametrize("method", ["map", "laplace"])
 @pytest.mark.parametrize("name", PAIRS)
