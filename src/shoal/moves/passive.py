@@ -20,6 +20,10 @@ from shoal.moves.densities import (
 from shoal.moves.specification import Steps, Turns
 from shoal.passive import PassiveOperator
 from shoal.passive.family import Form, LearnableDynamics
+from shoal.states import StateSpace
+
+NOWHERE = StateSpace.discrete(1)
+"""Stands for any state space where moves are looked at by themselves."""
 
 ARC_POINTS = 9
 """Points of the rule by which the mass of an arc of turns is found."""
@@ -309,9 +313,13 @@ def form_of(moves: Turns) -> Form:
     return Form.of(moves, moves.parameters(), "candidates")
 
 
-@eqx.filter_jit
 def log_densities(passive: PassiveMoves, moved: Moved) -> Float[Array, " n"]:
-    """The log density of moves, by one program."""
+    """The log density of moves, by one program for all state spaces."""
+    return _log_densities(PassiveMoves(NOWHERE.shape, passive.form, passive.values), moved)
+
+
+@eqx.filter_jit
+def _log_densities(passive: PassiveMoves, moved: Moved) -> Float[Array, " n"]:
     return passive.log_density(moved)
 
 
@@ -342,8 +350,8 @@ class MoveFamily(LearnableDynamics):
 
     @property
     def bare(self) -> "MoveFamily":
-        """Without candidates: how moves are made where nothing is preferred needs none."""
-        return MoveFamily(self.form, self.space, self.places, self.given)
+        """Without candidates and states: how moves are made by themselves needs none."""
+        return MoveFamily(self.form, NOWHERE, self.places, self.given)
 
     @property
     def work(self) -> int:

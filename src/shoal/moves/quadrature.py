@@ -118,12 +118,13 @@ class Quadrature:
 
 def fitted_moves(moves: Turns, moved: Moved, space: StateSpace) -> PassiveMoves:
     """The passive moves that describe these moves best, as far as they can be made."""
-    family = MoveFamily.of(moves, space)
+    family = MoveFamily.of(moves, space).bare
     moved = padded_moves(moved)
     can = np.isfinite(np.asarray(log_densities(_moves_at(family, np.zeros(family.count)), moved)))
     if not can.all():
         moved = jax.tree_util.tree_map(lambda each: as_jax(np.asarray(each)[can]), moved)
-    return _moves_at(family, most_probable(family, moved))
+    found = _moves_at(family, most_probable(family, moved))
+    return PassiveMoves(space.shape, found.form, found.values)
 
 
 def _moves_at(family: MoveFamily, u: Float[np.ndarray, " k"]) -> PassiveMoves:

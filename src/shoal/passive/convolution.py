@@ -94,6 +94,7 @@ class ConvolutionDynamics(PassiveOperator):
         start = jnp.broadcast_to(jnp.asarray(origin), everywhere.shape)
         return jnp.exp(self.log_probability(start, everywhere)).reshape(self.shape)
 
+    @eqx.filter_jit
     def log_probability(
         self, origin: Int[Array, " pairs"], destination: Int[Array, " pairs"]
     ) -> Float[Array, " pairs"]:

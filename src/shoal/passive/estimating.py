@@ -37,6 +37,11 @@ def most_probable(family: PassiveFamily, digest: Any) -> Float[np.ndarray, " k"]
     return np.asarray(found.x)
 
 
+def log_alone(family: PassiveFamily, digest: Any, u: Float[np.ndarray, " k"]) -> float:
+    """The log likelihood where nothing is preferred, less half the squares of the unknowns."""
+    return -float(_loss(family, digest, as_jax(u))[0]) if family.count else float(digest)
+
+
 @eqx.filter_jit
 def _loss(family: PassiveFamily, digest: Any, u: Float[Array, " k"]) -> tuple[Array, Array]:
     def value(at: Float[Array, " k"]) -> Float[Array, ""]:

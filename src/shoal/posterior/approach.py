@@ -6,12 +6,15 @@ dynamics are unknown, these are searched with the coefficients integrated out. O
 likelihood is taken as quadratic in that search, since there are so many rows.
 """
 
+import math
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 
+from shoal.basis.flat import LevelBasis
+from shoal.passive.estimating import log_alone
 from shoal.posterior.coordinates import Coordinates
 from shoal.posterior.curvature import LARGEST_DENSE, diagonal_given, expected_curvature
 from shoal.posterior.density import Density
@@ -36,7 +39,7 @@ from shoal.posterior.one_precision import (
 )
 from shoal.posterior.prior import OnePrecision
 from shoal.posterior.proposals import Proposals
-from shoal.posterior.quadratic import Top, hyper_bend, summit
+from shoal.posterior.quadratic import Top, hyper_bend, started, summit
 from shoal.posterior.whitening import whitening
 from shoal.precision import as_jax
 from shoal.system.progress import Report
@@ -195,10 +198,20 @@ class Integrated(Approach):
 
     def top(self, report: Report) -> Place:
         """The mode at the most probable other unknowns."""
+        if isinstance(self.density.basis, LevelBasis):
+            return self._without_costs()
         top = self.found(report)
         xi, hyper = np.asarray(top.xi), np.asarray(top.hyper)
         height = heights_of(self.density, top)(hyper[None], xi[None, None])[0, 0]
         return Place(np.append(xi, hyper), float(height), top.converged, top.iterations)
+
+    def _without_costs(self) -> Place:
+        """The same where costs are alike everywhere, so that passive dynamics are all there is."""
+        model, hyper, xi = started(self.density)
+        position = np.append(xi, hyper)
+        passive, count = hyper[len(model.basis.names) :], position.size
+        fit = log_alone(model.family.bare, model.digest, passive)
+        return Place(position, fit - 0.5 * count * math.log(2 * math.pi), True, 0)
 
     def normal(self, report: Report) -> Normal:
         """The Gaussian around them."""

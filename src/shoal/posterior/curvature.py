@@ -28,8 +28,8 @@ def check_dense(density: Any, method: str, instead: str) -> None:
 
 def likelihood_curvature(
     density: Density,
-    hyper: Float[np.ndarray, " hyper"],
-    c: Float[np.ndarray, " n"],
+    hyper: Float[Any, " hyper"],
+    c: Float[Any, " n"],
     *,
     triangle: bool = False,
 ) -> Float[np.ndarray, "n n"]:

@@ -10,7 +10,6 @@ from jaxtyping import Array, Float
 from scipy.linalg import cholesky, eigh, solve_triangular
 from scipy.optimize import minimize
 
-from shoal.basis.flat import LevelBasis
 from shoal.passive.estimating import LOST
 from shoal.posterior.curvature import likelihood_curvature
 from shoal.posterior.density import Density, Hyper
@@ -89,11 +88,9 @@ def _by_diagonal(model: Density, hyper: Hyper, xi: Float[Array, " n"]) -> Float[
     return model.log_joint(xi, hyper) + model.log_hyperprior(hyper) + normal - volume
 
 
-def _numbers(
-    value: Float[np.ndarray, ""], slope: Float[np.ndarray, " k"]
-) -> tuple[float, Float[np.ndarray, " k"]]:
+def _numbers(value: float, slope: Float[np.ndarray, " k"]) -> tuple[float, Float[np.ndarray, " k"]]:
     usable = np.isfinite(value) and np.all(np.isfinite(slope))
-    return (float(value), slope) if usable else (LOST, np.zeros_like(slope))
+    return (value, slope) if usable else (LOST, np.zeros_like(slope))
 
 
 def marginal_top(model: Density, report: Report) -> Top:
@@ -102,8 +99,6 @@ def marginal_top(model: Density, report: Report) -> Top:
     The search begins where a similar fit was; or else the passive dynamics are learned without
     costs first.
     """
-    if isinstance(model.basis, LevelBasis):  # costs that are alike everywhere change nothing
-        return _without_costs(model)
     model, hyper, xi = started(model)
     mode = mode_given(model, as_jax(hyper), xi)
     last, tries = {"xi": mode.beta}, 0
@@ -119,7 +114,7 @@ def marginal_top(model: Density, report: Report) -> Top:
             return LOST, np.zeros_like(at)
         last["xi"] = mode.beta
         value, slope = log_marginal(model, as_jax(at), mode.beta)
-        return _numbers(-np.asarray(value), -np.asarray(slope))
+        return _numbers(-float(value), -np.asarray(slope))
 
     found = minimize(
         loss,
@@ -133,12 +128,6 @@ def marginal_top(model: Density, report: Report) -> Top:
     mode = mode_given(model, as_jax(found.x), last["xi"])
     settled = bool(found.success) and bool(mode.converged) and found.fun < LOST
     return Top(found.x, mode.beta, settled, int(found.nit))
-
-
-def _without_costs(model: Density) -> Top:
-    """The most probable unknowns where costs are alike everywhere; a search is not needed."""
-    model, hyper, xi = started(model)
-    return Top(hyper, xi, True, 0)
 
 
 def bounds_of(model: Density) -> list[tuple[float, float]]:

@@ -45,8 +45,8 @@ def place_of(
     density: Density, position: Float[np.ndarray, " unknowns"]
 ) -> tuple[Float[np.ndarray, " n"], float]:
     """β and t of a point."""
-    beta, hyper = density.split(np.asarray(position))  # type: ignore[arg-type]
-    return np.asarray(beta), float(one_precision(density).logarithm(hyper))
+    count = density.coefficients
+    return position[:count], float(one_precision(density).logarithm(position[count:]))
 
 
 def precision_at(density: Density, t: float) -> float:

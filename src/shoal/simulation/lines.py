@@ -19,6 +19,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from shoal.errors import InputError
+from shoal.precision import as_jax
 from shoal.states import Circular, Folded, StateSpace, TurningAngle
 
 MOST_TURNS = 1440
@@ -208,7 +209,7 @@ def _twice(
 ) -> tuple[Int[Array, " places"], ...]:
     """The bin of the whole circle at every place, twice round."""
     rounds = (np.tile(_bins(space, n, count), 2) for n in turning)
-    return tuple(jnp.asarray(bins, dtype=jnp.int32) for bins in rounds)
+    return tuple(as_jax(bins, dtype=np.int32) for bins in rounds)
 
 
 def _circle(axis: Any) -> Circular:
