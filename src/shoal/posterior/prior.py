@@ -89,7 +89,7 @@ class Prior:
     def draw(self, rng: np.random.Generator) -> float:
         """A t from the prior."""
         if self.form == "fixed":
-            return self.start
+            return float(self.start)
         return math.log(max(rng.gamma(self.shape, 1 / self.rate), 1e-300))
 
     def log_constant(self, t: float, count: int) -> float:
@@ -110,7 +110,7 @@ class Prior:
     def mode_given(self, squares: float, count: int) -> float:
         """The most probable t where Σ β² is known."""
         if self.form == "fixed":
-            return self.start
+            return float(self.start)
         a, b = self.shape, self.rate
         if self.form == "precision":
             return math.log((count / 2 + a) / (b + squares / 2))
