@@ -96,7 +96,7 @@ def check(
 ) -> Answer:
     """Say in words what to worry about; exit status 1 where the fit should not be trusted.
 
-    Example:  shoal check demo/fits/nuts-identity.nc
+    Example:  shoal check demo/fit.nc
     """
     from shoal.posterior import load_fit  # noqa: PLC0415  (loads JAX only when needed)
     from shoal.workflows.records import checked  # noqa: PLC0415
