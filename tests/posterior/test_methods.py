@@ -12,7 +12,7 @@ from scipy.stats import gamma, norm
 import shoal
 from posterior_problems import SPP, random_transitions, spp_transitions
 from registries import METHODS, PRIORS, TORUS
-from shoal.posterior import laplace
+from shoal.posterior import one_precision
 from shoal.posterior.importance import weigh
 from shoal.posterior.one_precision import laplace_node, node_proposals
 from shoal.posterior.proposals import log_posteriors
@@ -361,7 +361,7 @@ def test_a_prior_too_weak_for_laplace_is_refused_in_words(monkeypatch):
     def singular(*matrix, **options):
         raise np.linalg.LinAlgError
 
-    monkeypatch.setattr(laplace, "cholesky", singular)
+    monkeypatch.setattr(one_precision, "cholesky", singular)
     with pytest.raises(shoal.InputError, match="the prior is too weak"):
         small_fit("laplace")
 
