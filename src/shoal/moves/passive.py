@@ -324,7 +324,7 @@ def _log_densities(passive: PassiveMoves, moved: Moved) -> Float[Array, " n"]:
 
 
 @eqx.filter_jit
-def weights_at(family: "MoveFamily", u: Float[Array, " k"]) -> Float[Array, "k #n"]:
+def weights_at(family: "MoveFamily", u: Float[Array, " unknowns"]) -> Float[Array, "moves _"]:
     """The passive chance of every candidate, by one program."""
     return family.at(u).weights
 
