@@ -131,16 +131,16 @@ class FollowPolicy(ChooseTurns):
         lines = Lines.of(space)
         kernels, whole = _kernels(passive)
         bins = [np.asarray(part) for part in lines.bins]
+        for place, number in enumerate(lines.turning):
+            size = bins[place].max() + 1
+            if (kernels and kernels[number].shape[0] != size) or (whole and lines.folded):
+                raise InputError(FOLDED.format(space.axes[number].name))
         with np.errstate(divide="ignore"):  # what cannot happen has the log chance −inf
             tables = tuple(
                 as_jax(np.log(np.asarray(kernels[number]))[:, bins[place]])
                 for place, number in enumerate(lines.turning)
                 if kernels
             )
-        for place, number in enumerate(lines.turning):
-            size = bins[place].max() + 1
-            if (kernels and kernels[number].shape[0] != size) or (whole and lines.folded):
-                raise InputError(FOLDED.format(space.axes[number].name))
         along = as_jax(np.asarray(log_z)[:, np.asarray(lines.states)])
         shifted = between and rule != "least-cost"
         return cls(lines, as_jax(draw), rule, shifted, along, tables, whole)

@@ -173,7 +173,7 @@ def strata_of(
     if all(name not in known for known in facts):
         there = listed(sorted({key for known in facts for key in known})) or "none"
         raise InputError(
-            f"no {what} has a covariate called {name!r}; there are {there}: name one of them, or "
+            f"no {what} has a covariate called {name!r}; there is {there}: name one of them, or "
             "split without strata"
         )
     words = []
