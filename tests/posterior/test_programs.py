@@ -46,7 +46,7 @@ def compiled():
 
 @pytest.mark.parametrize("read", MOST)
 def test_a_fit_from_the_command_line_compiles_few_programs(read, tmp_path):
-    tank = shoal.simulate_tank(seed=1, progress=False).tracks
+    tank = shoal.paper.simulate_tank(seed=1, progress=False).tracks
     tank.to_csv(tmp_path / "tank.csv")
     words = [tmp_path / "tank.csv", "--state", "local:others:bins=12", "--as", read]
     words += ["--method", "laplace", "--out", tmp_path / "fit.nc"]
@@ -74,12 +74,12 @@ PAIRS = {
     "scales and turns": (
         shoal.Model(
             SPACE,
-            shoal.TurnCoupled(spread=shoal.Unknown(5.0, 4.0), noise=3.0, effects=(-1, -1)),
+            shoal.TurnCoupled(spread=shoal.passive.Unknown(5.0, 4.0), noise=3.0, effects=(-1, -1)),
             shoal.Smooth(order=2),
         ),
         shoal.Model(
             SPACE,
-            shoal.TurnCoupled(spread=shoal.Unknown(9.0, 3.0), noise=4.0, effects=(-1, -1)),
+            shoal.TurnCoupled(spread=shoal.passive.Unknown(9.0, 3.0), noise=4.0, effects=(-1, -1)),
             shoal.Smooth(order=2, scale=2.0, length=120.0),
         ),
     ),
@@ -99,10 +99,13 @@ def test_a_second_fit_with_other_numbers_compiles_nothing(name, method, compiled
 
 
 def test_a_second_fit_to_decisions_with_other_numbers_compiles_nothing(compiled):
-    tracks = shoal.simulate_tank(seed=2, progress=False).tracks
+    tracks = shoal.paper.simulate_tank(seed=2, progress=False).tracks
     space = shoal.StateSpace(shoal.LocalMisalignment(bins=10))
     fits = []
-    for spread, scale in ((shoal.Unknown(5.0, 4.0), 1.0), (shoal.Unknown(9.0, 3.0), 2.0)):
+    for spread, scale in (
+        (shoal.passive.Unknown(5.0, 4.0), 1.0),
+        (shoal.passive.Unknown(9.0, 3.0), 2.0),
+    ):
         before = len(compiled)
         found = shoal.decisions(tracks, space, shoal.Turns(spread=spread))
         model = shoal.Model(space, found.moves, shoal.Smooth(scale=scale))
