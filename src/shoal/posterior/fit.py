@@ -361,17 +361,21 @@ class Fit(Result):
 
     def __str__(self) -> str:
         said, behind = self.headline()
-        return " ".join([said, *behind, self._how(), self._whether()])
+        claim = said.removeprefix("These animals ").removesuffix(".")
+        if behind and behind[0].startswith(f"They {claim}:"):  # one claim alone says it once
+            said, behind = behind[0].replace("They", "These animals", 1), behind[1:]
+        return " ".join([said, *behind, f"This was {self.how}.", self._whether()])
 
-    def _how(self) -> str:
-        """From what it was learned, and how."""
+    @property
+    def how(self) -> str:
+        """From what it was learned, and by which method, as the end of a sentence."""
         sizes = self.data["posterior"].sizes
         seen = counted(int(self.arrivals.sum()), self.data_unit)
         draws = counted(sizes["chain"] * sizes["draw"], "draw")
         drawn = "the most probable costs only" if self.method == "map" else draws
         return (
-            f"This was learned from {seen} among {counted(self.model.space.size, 'state')} "
-            f"by the method {self.method} ({drawn})."
+            f"learned from {seen} among {counted(self.model.space.size, 'state')} "
+            f"by the method {self.method} ({drawn})"
         )
 
     def _whether(self) -> str:

@@ -30,7 +30,7 @@ def page_html(
         "connect": "'self'" if served else "'none'",
         "title": escape(title),
         "version": escape(__version__),
-        "method": escape(repr(fit)),
+        "method": escape(fit.how),
         "style": asset("page.css"),
         "links": "".join(part.link() for part in parts),
         "sections": "\n".join(part.html() for part in parts),
