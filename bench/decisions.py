@@ -113,11 +113,13 @@ def distances(chosen: Any) -> None:
         truth = 0.8 * align + depth * 4.0 * (far - 0.8) ** 2
         asked: dict[str, Any] = {
             "opposed − aligned": lambda q: _mean(q[..., 0, :, :]) - _mean(q[..., 6, :, :]),
-            "far − middle (attraction)": lambda q: _mean(q[..., 7, :]) - _mean(q[..., 3, :]),
+            "far − middle (attraction)": lambda q: _mean(q[..., 6, :]) - _mean(q[..., 3, :]),
+            "farthest − middle": lambda q: _mean(q[..., 7, :]) - _mean(q[..., 3, :]),
             "near − middle (repulsion)": lambda q: _mean(q[..., 0, :]) - _mean(q[..., 3, :]),
         }
         held: dict[str, list[bool]] = {key: [] for key in asked}
         beyond: dict[str, list[bool]] = {key: [] for key in asked}
+        often: dict[int, list[int]] = {6: [], 7: []}
         for seed in range(1, chosen.seeds + 1):
             made = shoal.simulate(
                 truth, space=space, passive=passive, start=shoal.Release(5, (0.0, 0.0), 1.0),
@@ -125,12 +127,17 @@ def distances(chosen: Any) -> None:
                 progress=False,
             )  # fmt: skip
             read = shoal.decisions(made, space, moves)
+            for place, counts in often.items():
+                counts.append(int(read.arrivals[:, place].sum()))
             fit = shoal.Model(space, moves, shoal.Smooth()).fit(read, "laplace", draws=250)
             for key, contrast in asked.items():
                 low, high = np.quantile(contrast(fit.sampled.values), [0.025, 0.975])
                 right = float(contrast(truth))
                 held[key].append(bool(low <= right <= high))
                 beyond[key].append(bool(low > 0 or high < 0))
+        for place, counts in often.items():
+            edges = space.axes[1].edges[place : place + 2]
+            print(f"{name:12} decided for {edges}: median {np.median(counts):.0f} of 2,000 times")
         for key, contrast in asked.items():
             print(
                 f"{name:12} {key:28} truth {float(contrast(truth)):+.2f}: held in "

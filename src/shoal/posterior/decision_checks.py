@@ -10,15 +10,20 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.stats import rankdata
 
 from shoal.moves import Decisions, MoveFamily
+from shoal.moves.between import running_axes
 from shoal.posterior.decision_likelihood import DecisionLikelihood
 from shoal.posterior.quadratic import amplitude_of
-from shoal.states import Interval
+from shoal.states import Interval, SpeedFeature
 
 FEWEST, MOST_CHECKED = 30, 20_000
 """Decisions that a correlation is taken over."""
 
 WELL_KNOWN = 20
 """Decisions from which on a state's cost is looked at."""
+
+
+FLATTER = 1 / 3
+"""Of costs of distances, too flat by this times the square of a narrow bin over a step."""
 
 
 def quadrature_shift(
@@ -42,7 +47,7 @@ def quadrature_shift(
     whole, *halves = likelihood.slopes_by_halves(costs, hyper)
     changes = whole - np.stack(halves)
     moved = amplitude[:, None] * cho_solve(factor, amplitude[:, None] * changes.T)
-    known = likelihood.arrivals >= WELL_KNOWN
+    known = likelihood.by_state(likelihood.arrivals) >= WELL_KNOWN
     if not known.any():
         return float("nan")
     functions = likelihood.functions
@@ -66,7 +71,7 @@ def residual_correlations(
     it is taken over. NaN where there are too few.
     """
     draws = positions[np.unique(np.linspace(0, len(positions) - 1, 200).astype(int))]
-    q = likelihood.functions @ np.mean([_costs(likelihood, draw) for draw in draws], axis=0)
+    q = likelihood.costs(np.mean([_costs(likelihood, draw) for draw in draws], axis=0))
     _, hyper = likelihood.model.split(jnp.asarray(positions.mean(axis=0)))
     passive = likelihood.model.parts(hyper)[1]
 
@@ -126,6 +131,26 @@ def beyond_bins(decisions: Decisions) -> dict[str, tuple[float, float]]:
         if isinstance(axis, Interval) and axis.size > 1:
             share = float(np.mean(values > axis.edges[-1]))
             found[axis.name] = (share, float(np.quantile(values, 0.99)))
+    return found
+
+
+def too_flat(decisions: Decisions) -> dict[str, float]:
+    """By distance whose narrow bins are wide beside a step: how much too flat its costs come out.
+
+    Moves within a narrow bin count as alike. What that takes off grows with the square of the width
+    over a typical step; the factor was measured on simulated groups that keep a distance.
+    """
+    space, found = decisions.space, {}
+    step = float(np.median(decisions.step))
+    for number in running_axes(space, decisions.moves):
+        if isinstance(space.parts[number], SpeedFeature):
+            continue
+        narrow: Any = decisions.places.axes[number]
+        inside = narrow.locate(
+            np.clip(decisions.decided[:, number], narrow.edges[0], narrow.edges[-1])
+        )
+        wide = float(np.median(narrow.widths[inside])) / step
+        found[narrow.name] = 1 - 1 / (1 + FLATTER * wide**2)
     return found
 
 

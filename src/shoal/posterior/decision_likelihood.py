@@ -5,6 +5,7 @@ it with the e^{−q} of several draws at once; nothing here is compiled but the 
 give amplitudes and passive chances.
 """
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -15,7 +16,8 @@ from jaxtyping import Array, Float, Int
 from scipy import sparse as sp
 
 from shoal.basis.scaled import prior_at
-from shoal.linear.maps import written_out
+from shoal.linear import AlongAxis, LinearMap
+from shoal.linear.maps import ChainedMap, written_out
 from shoal.moves import MoveFamily
 from shoal.passive import PassiveFamily
 from shoal.posterior.density import Density
@@ -75,15 +77,18 @@ class DecisionLikelihood:
         How often each state was decided for, and how many decisions each row stands for.
     functions
         Values of the basis, state by state.
+    between
+        Costs of narrow bins from those of states, where there are narrow bins; else None.
     """
 
     model: Density
     adding: Any
     places: Int[np.ndarray, " entries"]
     ends: Int[np.ndarray, " rows_and_1"]
-    arrivals: Float[np.ndarray, " J"]
+    arrivals: Float[np.ndarray, " places"]
     departures: Float[np.ndarray, " rows"]
     functions: Float[np.ndarray, "J n"]
+    between: Any = None
 
     @classmethod
     def of(cls, model: Density) -> "DecisionLikelihood":
@@ -105,6 +110,7 @@ class DecisionLikelihood:
         else:
             ones = np.take_along_axis(np.asarray(given.possible).T, order, axis=1).ravel() * 1.0
         ends = np.append(starts, count).astype(np.int32)
+        functions, between = _taken_apart(model.basis.map)
         adding = sp.csr_array((ones, chances.ravel(), ends), shape=(starts.size, tables * k))
         return cls(
             model,
@@ -113,8 +119,20 @@ class DecisionLikelihood:
             np.append(0, np.cumsum(new.sum(axis=1))).astype(np.int32),
             np.asarray(model.arrivals).ravel(),
             np.asarray(model.departures),
-            np.ascontiguousarray(np.asarray(written_out(model.basis.map))),
+            functions,
+            between,
         )
+
+    def costs(self, c: Float[np.ndarray, "n *any"]) -> Float[np.ndarray, "places *any"]:
+        """Costs of all places that moves lead to, from coefficients."""
+        return self._spread(self.functions @ c)
+
+    def by_state(self, numbers: Float[np.ndarray, "places *any"]) -> Float[np.ndarray, "J *any"]:
+        """Numbers of places, such as how often each was decided for, gathered state by state."""
+        return numbers if self.between is None else np.asarray(self.between.T @ numbers)
+
+    def _spread(self, numbers: Float[np.ndarray, "J *any"]) -> Float[np.ndarray, "places *any"]:
+        return numbers if self.between is None else np.asarray(self.between @ numbers)
 
     def given(self, hyper: Float[np.ndarray, " hyper"]) -> Given:
         """All that does not depend on coefficients."""
@@ -146,7 +164,7 @@ class DecisionLikelihood:
         self, given: Given, c: Float[np.ndarray, "draws n"]
     ) -> Float[np.ndarray, " draws"]:
         """ℓ of several sets of coefficients: −⟨a, q⟩ − Σ log S e^{−q}, and that of the moves."""
-        q = self.functions @ c.T
+        q = self.costs(c.T)
         lowest = q.min(axis=0)
         reached = self._matrix(given.entries) @ np.exp(lowest - q)
         left = self.departures > 0
@@ -180,8 +198,9 @@ class DecisionLikelihood:
             across[n] = np.bincount(places, moved, z.size)
         along = (shifts * times) @ shifts.T + self._passive_bend(passive, pressed)
         bend = self._bend(chosen, entered)
-        corner = self.functions.T @ across.T
-        slopes = [self.functions.T @ (entered - self.arrivals), passive_slope - shifts @ times]
+        corner = self.functions.T @ self.by_state(across.T)
+        slope = self.functions.T @ self.by_state(entered - self.arrivals)
+        slopes = [slope, passive_slope - shifts @ times]
         whole = np.block([[bend, -corner], [-corner.T, -along]])
         return Quadratic(c, passive, np.concatenate(slopes), whole)
 
@@ -208,23 +227,30 @@ class DecisionLikelihood:
             entries = self.adding @ some.ravel()
             chosen = entries * self._pressed(c, entries)[2]
             entered = np.bincount(self.places, chosen, self.arrivals.size)
-            found.append(self.functions.T @ (entered - self.arrivals))
+            found.append(self.functions.T @ self.by_state(entered - self.arrivals))
         return np.stack(found)
 
     def _pressed(
         self, c: Float[np.ndarray, " n"], entries: Float[np.ndarray, " entries"]
-    ) -> tuple[Float[np.ndarray, " J"], Float[np.ndarray, " rows"], Float[np.ndarray, " entries"]]:
+    ) -> tuple[
+        Float[np.ndarray, " places"], Float[np.ndarray, " rows"], Float[np.ndarray, " entries"]
+    ]:
         """e^{−q} of every state, decisions of each row by their norm, and both for each entry."""
-        q = self.functions @ c
+        q = self.costs(c)
         z = np.exp(q.min() - q)
         often = self.departures / np.maximum(self._matrix(entries) @ z, 1e-300)
         return z, often, z[self.places] * np.repeat(often, np.diff(self.ends))
 
     def _bend(
-        self, chosen: Float[np.ndarray, " entries"], entered: Float[np.ndarray, " J"]
+        self, chosen: Float[np.ndarray, " entries"], entered: Float[np.ndarray, " places"]
     ) -> Float[np.ndarray, "n n"]:
         """From how often decisions are expected to lead to each state."""
-        return (self.functions.T * entered) @ self.functions - self._outer(chosen)
+        if self.between is None:
+            whole = (self.functions.T * entered) @ self.functions
+        else:
+            near = self.between.T @ sp.diags_array(entered) @ self.between
+            whole = self.functions.T @ (near @ self.functions)
+        return np.asarray(whole - self._outer(chosen))
 
     def _matrix(self, entries: Float[np.ndarray, " entries"]) -> Any:
         """S, or another matrix with entries where S has them."""
@@ -237,7 +263,8 @@ class DecisionLikelihood:
         expected = self._matrix(chosen / np.repeat(times, np.diff(self.ends)))
         total = np.zeros((self.functions.shape[1],) * 2)
         for start in range(0, times.size, BLOCK):
-            some = expected[start : start + BLOCK] @ self.functions
+            some = expected[start : start + BLOCK]
+            some = (some if self.between is None else some @ self.between) @ self.functions
             total += some.T @ some
         return total
 
@@ -270,6 +297,21 @@ class DecisionLikelihood:
                 cross = height(one) - height(other) - height(-other) + height(-one)
                 bend[i, j] = bend[j, i] = cross / 4
         return bend / WIDE_STEP**2
+
+
+def _taken_apart(linear: LinearMap) -> tuple[Float[np.ndarray, "J n"], Any]:
+    """Functions of states, and the sparse matrix from these to narrow bins, where there are any."""
+    first, along = [linear], None
+    if isinstance(linear, ChainedMap):
+        first = [part for part in linear.maps if not isinstance(part, AlongAxis)]
+        for part in linear.maps[len(first) :]:
+            assert isinstance(part, AlongAxis)
+            before, after = np.split(part.in_shape, [part.axis])
+            sides = [sp.eye_array(math.prod(side.tolist())) for side in (before, after[1:])]
+            step = sp.kron(sp.kron(sides[0], sp.csr_array(np.asarray(part.matrix))), sides[1])
+            along = step if along is None else step @ along
+    functions = written_out(first[0] if len(first) == 1 else ChainedMap.of(*first))
+    return np.ascontiguousarray(functions), None if along is None else sp.csr_array(along)
 
 
 @eqx.filter_jit

@@ -44,6 +44,9 @@ CORRELATED = 0.1
 SPOILT = 0.15
 """The same where it is negative, beyond which costs are not to be trusted."""
 
+FLAT, FAR_TOO_FLAT = 0.05, 0.2
+"""The shares that wide bins take off costs of distances at which it is said, and not trusted."""
+
 BEYOND, FAR_BEYOND = 0.05, 0.2
 """The shares of decisions beyond the last bin at which it is said, and costs are not trusted."""
 
@@ -172,6 +175,7 @@ def diagnose_decisions(fit: "Fit") -> Diagnostics:
     _note_turns(fit, failures, notes, numbers)
     _note_together(fit, notes, numbers)
     _note_beyond(fit, failures, notes, numbers)
+    _note_flat(fit, failures, notes, numbers)
     _note_entered(fit, notes, numbers)
     _note_learned(fit, notes, numbers)
     return Diagnostics(tuple(failures), tuple(notes), numbers)
@@ -229,6 +233,21 @@ def _note_together(fit: "Fit", notes: list[str], numbers: dict[str, float]) -> N
         "moves help (a smaller number in tracks.thin; on the command line --every), and features "
         "of what they react to."
     )
+
+
+def _note_flat(
+    fit: "Fit", failures: list[str], notes: list[str], numbers: dict[str, float]
+) -> None:
+    """Costs of distances that bins make too flat; fits of older files do not know."""
+    for axis, share in fit.facts.get("too_flat", {}).items():
+        if share > FLAT:
+            numbers[f"too_flat_{axis}"] = share
+            (failures if share > FAR_TOO_FLAT else notes).append(
+                f"Steps are short beside the bins of the {axis.replace('_', ' ')}, and there is no "
+                f"room for narrower ones: its costs come out about {share:.0%} too flat. Take "
+                "fewer features or fewer bins of angles, a shorter range of distances, or longer "
+                "moves (a larger number in tracks.thin; on the command line --every)."
+            )
 
 
 def _note_beyond(

@@ -26,6 +26,7 @@ from shoal.posterior.decision_checks import (
     beyond_bins,
     quadrature_shift,
     residual_correlations,
+    too_flat,
 )
 from shoal.posterior.decision_costs import with_state_costs
 from shoal.posterior.decision_fit import DecisionFit
@@ -304,6 +305,7 @@ class Model:
             "passive_alone": alone.tolist(),
             "quadrature_shift": quadrature_shift(likelihood, drawn.centre),
             "beyond_bins": beyond_bins(data),
+            "too_flat": too_flat(data),
             **residual_correlations(data, likelihood, flat),
         }
         told = replace(drawn, facts=drawn.facts | facts)

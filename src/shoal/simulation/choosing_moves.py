@@ -16,7 +16,7 @@ from jaxtyping import Array, Bool, Float, Int, Key
 from shoal.angles import difference
 from shoal.errors import InputError
 from shoal.moves import MoveFamily, Steps, Turns
-from shoal.moves.between import grid_of
+from shoal.moves.between import on_lines, running_axes
 from shoal.moves.densities import (
     LEVELS,
     after_step,
@@ -86,12 +86,12 @@ class FollowMoves(Behaviour):
 
     Attributes
     ----------
-    places
-        Narrower bins, between whose costs there are no steps.
+    running
+        The axes along which costs run between the middles of bins.
     values
         The numbers of the passive moves, of each draw.
     log_z
-        −q of every one of ``places``, of each draw.
+        −q of every state, of each draw.
     draw
         Which draw each group of a batch lives by.
     turn_places, turn_logs, step_places, step_logs
@@ -100,7 +100,7 @@ class FollowMoves(Behaviour):
     """
 
     space: StateSpace = eqx.field(static=True)
-    places: StateSpace = eqx.field(static=True)
+    running: tuple[int, ...] = eqx.field(static=True)
     moves: Turns = eqx.field(static=True)
     rule: str = eqx.field(static=True)
     values: dict[str, Float[Array, " draws"]]
@@ -124,17 +124,13 @@ class FollowMoves(Behaviour):
         moves, centre = numbers.moves, numbers.centre
         turns, steps = _tables(moves, centre)
         count = len(log_z)
-        grid = grid_of(space, moves, centre.get("typical", 1.0))
-        places, log_z = (
-            (space, log_z) if grid is None else (grid.space, grid.fine(log_z, space.shape))
-        )
         values = {
             name: as_jax(np.broadcast_to(value, (count,))) for name, value in numbers.values.items()
         }
         tables = [None if part is None else as_jax(part) for part in (*turns, *steps)]
         return cls(
             space,
-            places,
+            tuple(running_axes(space, moves)),
             moves,
             rule,
             values,
@@ -162,12 +158,12 @@ class FollowMoves(Behaviour):
             turns, log_weight = self._turns(shift, view, values, jnp.zeros(shift.shape))
         now = perceived(self.space, view)
         columns, possible = self._decided(view, now, turns, lengths)
-        states = state_number(self.places, columns)
+        states = state_number(self.space, columns)
         origin = state_number(self.space, now)
         known = (origin >= 0) & jnp.isfinite(view.headings)
         log_weight = jnp.where(possible, log_weight, -jnp.inf)
         if self.rule != "passive":
-            wanted = self.log_z[self.draw[group], jnp.maximum(states, 0)]
+            wanted = on_lines(self.space, self.running, self.log_z[self.draw[group]], columns, jnp)
             log_weight = log_weight + jnp.where(known[:, None] & (states >= 0), wanted, 0.0)
             log_weight = jnp.where(known[:, None] & (states < 0), -jnp.inf, log_weight)
         stuck = jnp.isneginf(log_weight.max(axis=1))
