@@ -44,7 +44,7 @@ def compiled():
     return names
 
 
-@pytest.mark.parametrize("read", MOST)
+@pytest.mark.parametrize("read", ["decisions", pytest.param("transitions", marks=pytest.mark.slow)])
 def test_a_fit_from_the_command_line_compiles_few_programs(read, tmp_path):
     tank = shoal.paper.simulate_tank(seed=1, progress=False).tracks
     tank.to_csv(tmp_path / "tank.csv")

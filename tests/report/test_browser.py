@@ -72,6 +72,16 @@ def test_a_page_opens_offline_without_an_error_at_any_width(browser, pages, name
         assert page.wrong == []
 
 
+def test_numbers_are_written_with_their_sign_and_size(browser, pages):
+    path, _ = pages["line"]
+    with browsed(browser) as page:
+        opened(page, path)
+        values = [-1.25, 0.0, -1e-14, 1234.5, -0.000123, 2.5e6, -180.0, 0.30000000000000004]
+        told = page.evaluate("values => values.map((value) => shoal.number(value))", values)
+        assert told == ["−1.25", "0", "0", "1230", "−1.23e−4", "2.50e+6", "−180", "0.3"]
+        assert page.evaluate("shoal.number(null) + shoal.number(NaN)") == "––"
+
+
 def test_the_pointer_tells_bin_mean_interval_and_arrivals(browser, pages):
     path, fit = pages["map"]
     table = fit.summary().reset_index()

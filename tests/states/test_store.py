@@ -230,6 +230,7 @@ def test_an_error_on_a_worker_reaches_the_user(workers):
         ),
     ],
 )
-def test_slips_get_a_sentence(files, make, words):
+def test_slips_get_a_sentence(files, make, words, monkeypatch):
+    monkeypatch.setattr("shoal.system.cluster.PATIENCE", 0.3)
     with pytest.raises(shoal.InputError, match=words):
         make(files)

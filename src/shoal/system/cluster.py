@@ -10,8 +10,12 @@ from shoal.system.progress import Report
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
 RETRIES = 3
 """How often a job is tried again after its worker was lost or it failed."""
+
+PATIENCE = 10.0
+"""Seconds to wait for the answer of a scheduler."""
 
 
 class DaskClient(Protocol):
@@ -54,7 +58,7 @@ def client_of(cluster: Any) -> Iterator[Any]:
         yield cluster
     elif isinstance(cluster, str) and not cluster.isdecimal():
         try:
-            client = Client(cluster, timeout=10)
+            client = Client(cluster, timeout=PATIENCE)
         except (OSError, ValueError) as error:
             raise InputError(
                 f"no Dask scheduler answers at {cluster!r} ({error}): start one with "

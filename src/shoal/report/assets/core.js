@@ -18,7 +18,7 @@ shoal.number = (value, digits = 3) => {
   if (!size) return "0";
   const text = size !== 0 && (size < 1e-3 || size >= 1e5)
     ? value.toExponential(digits - 1) : String(Number(value.toPrecision(digits)));
-  return text.replace("-", "−");
+  return text.replaceAll("-", "−");
 };
 
 /* Of arrays too long to be spread over arguments. */
