@@ -25,7 +25,7 @@ from shoal.states import (
     WallDistance,
 )
 
-FINEST = 120_000
+FINEST = 1_000_000
 """Narrow bins of all features together, at most."""
 
 PART = 0.15

@@ -195,10 +195,14 @@ def joined(parts: list[Decisions]) -> Decisions:
     else:
         states = np.concatenate([part.candidate_states for part in known])
         candidates = {"candidate_states": states, "possible": _masks(known)}
-    _check_change(candidates["candidate_states"], first.space, candidates.get("possible"))
+    records = Records.joined([part.records for part in known])
+    if first.grid is None:
+        _check_change(candidates["candidate_states"], first.space, candidates.get("possible"))
+    elif len(np.unique(np.concatenate([records.origin, records.destination]))) == 1:
+        raise InputError(_NO_CHANGE.format(", ".join(first.space.names)))
     return replace(
         first,
-        records=Records.joined([part.records for part in known]),
+        records=records,
         dropped=summed(part.dropped for part in parts),
         fixes=sum(part.fixes for part in parts),
         headings=taken,
@@ -207,16 +211,18 @@ def joined(parts: list[Decisions]) -> Decisions:
     )
 
 
+_NO_CHANGE = (
+    "no move leads to another state of {}: use narrower bins, or thin the tracks, tracks.thin(5)"
+)
+
+
 def _check_change(table: np.ndarray, space: StateSpace, possible: np.ndarray | None) -> None:
     """Raise where every candidate leads to the same state as all others of its decision."""
     first = table[:, :1]
     if possible is not None:
         first = np.take_along_axis(table, possible.argmax(axis=1)[:, None], axis=1)
     if not np.any((table != first) & (True if possible is None else possible)):
-        raise InputError(
-            f"no move leads to another state of {', '.join(space.names)}: use finer bins, or thin "
-            "the tracks, tracks.thin(5)"
-        )
+        raise InputError(_NO_CHANGE.format(", ".join(space.names)))
 
 
 def _masks(parts: list[Decisions]) -> Bool[np.ndarray, "n k"] | None:

@@ -71,7 +71,8 @@ def residual_correlations(
     it is taken over. NaN where there are too few.
     """
     draws = positions[np.unique(np.linspace(0, len(positions) - 1, 200).astype(int))]
-    q = likelihood.costs(np.mean([_costs(likelihood, draw) for draw in draws], axis=0))
+    costs = np.mean([_costs(likelihood, draw) for draw in draws], axis=0)
+    q = decisions.on_places(likelihood.functions @ costs)
     _, hyper = likelihood.model.split(jnp.asarray(positions.mean(axis=0)))
     passive = likelihood.model.parts(hyper)[1]
 

@@ -26,6 +26,9 @@ from shoal.precision import as_jax
 BLOCK = 8192
 """Decisions that are in memory at a time."""
 
+NUMBERS = 4_000_000
+"""Costs of places that are in memory at a time."""
+
 STEP, WIDE_STEP = 1e-3, 1e-2
 """Between passive unknowns (of prior sd 1) whose difference gives a first or second derivative."""
 
@@ -72,9 +75,10 @@ class DecisionLikelihood:
     adding
         Adds passive chances of candidates up to the entries of S: many lead to the same state.
     places, ends
-        The state of every entry of S, and where the entries of each row end (CSR).
+        The place (a state, or a narrow bin) of every entry of S, and where the entries of each row
+        end (CSR).
     arrivals, departures
-        How often each state was decided for, and how many decisions each row stands for.
+        How often each place was decided for, and how many decisions each row stands for.
     functions
         Values of the basis, state by state.
     between
@@ -112,12 +116,18 @@ class DecisionLikelihood:
         ends = np.append(starts, count).astype(np.int32)
         functions, between = _taken_apart(model.basis.map)
         adding = sp.csr_array((ones, chances.ravel(), ends), shape=(starts.size, tables * k))
+        places, arrivals = states.ravel()[starts], np.asarray(model.arrivals).ravel()
+        if between is not None:  # of narrow bins, those that some move leads to
+            reached = arrivals > 0
+            reached[places] = True
+            places = (np.cumsum(reached) - 1)[places].astype(np.int32)
+            arrivals, between = arrivals[reached], between[reached]
         return cls(
             model,
             adding,
-            states.ravel()[starts],
+            places,
             np.append(0, np.cumsum(new.sum(axis=1))).astype(np.int32),
-            np.asarray(model.arrivals).ravel(),
+            arrivals,
             np.asarray(model.departures),
             functions,
             between,
@@ -125,14 +135,12 @@ class DecisionLikelihood:
 
     def costs(self, c: Float[np.ndarray, "n *any"]) -> Float[np.ndarray, "places *any"]:
         """Costs of all places that moves lead to, from coefficients."""
-        return self._spread(self.functions @ c)
+        numbers = self.functions @ c
+        return numbers if self.between is None else np.asarray(self.between @ numbers)
 
     def by_state(self, numbers: Float[np.ndarray, "places *any"]) -> Float[np.ndarray, "J *any"]:
         """Numbers of places, such as how often each was decided for, gathered state by state."""
         return numbers if self.between is None else np.asarray(self.between.T @ numbers)
-
-    def _spread(self, numbers: Float[np.ndarray, "J *any"]) -> Float[np.ndarray, "places *any"]:
-        return numbers if self.between is None else np.asarray(self.between @ numbers)
 
     def given(self, hyper: Float[np.ndarray, " hyper"]) -> Given:
         """All that does not depend on coefficients."""
@@ -164,6 +172,13 @@ class DecisionLikelihood:
         self, given: Given, c: Float[np.ndarray, "draws n"]
     ) -> Float[np.ndarray, " draws"]:
         """ℓ of several sets of coefficients: −⟨a, q⟩ − Σ log S e^{−q}, and that of the moves."""
+        room = max(1, NUMBERS // self.arrivals.size)
+        some = [self._log_likelihoods(given, c[n : n + room]) for n in range(0, len(c), room)]
+        return np.concatenate(some)
+
+    def _log_likelihoods(
+        self, given: Given, c: Float[np.ndarray, "draws n"]
+    ) -> Float[np.ndarray, " draws"]:
         q = self.costs(c.T)
         lowest = q.min(axis=0)
         reached = self._matrix(given.entries) @ np.exp(lowest - q)
