@@ -36,8 +36,9 @@ def classes():
     while waiting:
         for each in waiting.pop().__subclasses__():
             if each.__module__.startswith("shoal."):
-                known.add(each)
                 waiting.append(each)
+                if not inspect.isabstract(each):
+                    known.add(each)
     return known
 
 

@@ -5,7 +5,7 @@ from typing import Any, get_args
 
 from beartype import BeartypeConf, beartype
 
-GIVEN = "checked where it is given, with a sentence that says what is wrong"
+GIVEN = "checked"
 """As in ``shoal.inputs``, which cannot be imported before it is checked itself."""
 
 strictly = beartype(conf=BeartypeConf(is_pep484_tower=True))

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import numpy as np
 
-GIVEN = "checked where it is given, with a sentence that says what is wrong"
+GIVEN = "checked"
 """Marks types that tests do not enforce: they hand over wrong ones, to read the sentence."""
 
 SEED = 1

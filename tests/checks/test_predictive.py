@@ -302,7 +302,7 @@ def test_the_table_has_a_row_for_each_measure_and_the_sum(check):
 
 BAD = {
     "no fit": (lambda t: predictive_check(TRUTH, t), "made of a Fit"),
-    "no tracks": (lambda t: predictive_check(fitted(t), 5), "compares with Tracks"),
+    "no tracks": (lambda t: predictive_check(fitted(t), 5), "needs the observed tracks.*got int"),
     "too few": (lambda t: predictive_check(fitted(t), t, replicates=39), "40 or more"),
 }
 

@@ -146,7 +146,7 @@ BAD = {
     "no number": (("--speed", "nan"), "0 or more; got nan"),
     "word for a speed": (("--speed", "fast"), "'constant', 'observed' or 'gamma'"),
     "arena": (("--arena", "1,2"), "an arena is left,bottom,right,top"),
-    "start outside": (("--arena", "0,0,0.01,0.01"), "outside the arena"),
+    "start outside": (("--arena", "0,0,0.01,0.01"), "outside Rectangle"),
     "group": (("--group", "g7"), "no group 'g7'; there are g0, g1"),
     "nobody": (("--release", "0:1,1", "--speed", "1", "--steps", "3"), "1 animal or more"),
     "release": (("--release", "ten", "--speed", "1", "--steps", "3"), "a release is a number"),

@@ -90,7 +90,7 @@ def test_it_listens_on_loopback_alone_and_answers_are_kept_by_nobody(served):
         ("simulate?rule=greedy", "rule is one of stochastic, least-cost, passive; got 'greedy'"),
         ("simulate?speed=fast", "speed is a number, got 'fast'"),
         ("simulate?seed=-4", "a seed is a whole number"),
-        ("costs?draw=9999", "there are draws 0 to 199"),
+        ("costs?draw=9999", "a draw is a number from 0 to 199"),
         ("costs?discount=0", "lies in (0, 1]"),
         ("costs?discount=nan", "discount is a number"),
         ("policy?state=144", "there are states 0 to 143"),

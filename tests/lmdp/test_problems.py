@@ -129,7 +129,7 @@ def test_problems_without_an_answer_say_so_in_a_sentence():
         (lambda p: shoal.state_cost(np.ones((3, 4)), p, 0.9, horizon="finite"), "no discount"),
         (lambda p: shoal.state_cost(np.ones(4), p, horizon="finite"), "got a single one"),
         (lambda p: shoal.state_cost(np.ones(4), p, average_cost=np.nan), "got nan"),
-        (lambda p: shoal.solve(p, np.ones(4), "finite"), "needs steps="),
+        (lambda p: shoal.solve(p, np.ones(4), "finite"), "give steps="),
         (lambda p: shoal.solve(p, np.ones(4), "finite", steps=0), "at least 1 step"),
         (lambda p: shoal.solve(p, np.ones((2, 4)), "finite", steps=5), "6 costs per state"),
         (lambda p: shoal.state_cost(np.ones(4), p, 2.0), r"lies in \[0, 1\], got 2"),

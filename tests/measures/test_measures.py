@@ -613,7 +613,7 @@ PLACES, ANGLES = group(1)
         (lambda: Motion(PLACES[:0], ANGLES[:0]), r"got shape \(0, 4, 2\)"),
         (lambda: Motion([["a"]], ANGLES), "positions are an array of numbers"),
         (lambda: Motion(PLACES + math.inf, ANGLES), "positions are finite"),
-        (lambda: Motion(PLACES, ANGLES[1:]), r"headings of shape \(6, 4\) do not fit"),
+        (lambda: Motion(PLACES, ANGLES[1:]), "one angle for each animal in each frame"),
         (lambda: Motion(PLACES, ANGLES, fps=0), "must be positive, got 0"),
         (lambda: Motion(PLACES, ANGLES, arena="box"), "got 'box'"),
         (lambda: Motion(PLACES, ANGLES, target=(1, 2)), "given together"),

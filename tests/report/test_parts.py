@@ -195,7 +195,7 @@ def test_one_draw_is_that_draw(fit):
     own = fit.sampled.values[1, 17]
     np.testing.assert_array_equal(single.sampled.values, own[None, None])
     assert np.isnan(single.summary()["sd"]).all()
-    with pytest.raises(shoal.InputError, match="draws 0 to 199"):
+    with pytest.raises(shoal.InputError, match="from 0 to 199, counted through all chains"):
         one_draw(fit, 200)
 
 

@@ -586,7 +586,7 @@ BAD = {
     "bad reach": (lambda: lived(stop="one", reach=0.0), "reach of a target is positive"),
     "start outside": (
         lambda: lived(start=moving(), arena=shoal.tracks.Rectangle(0, 0, 0.1, 0.1)),
-        "outside the arena",
+        "starts at .*, outside Rectangle.*: give a larger arena",
     ),
     "release outside": (
         lambda: lived(arena=shoal.tracks.Rectangle(0, 0, 0.1, 0.1)),

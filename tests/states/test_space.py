@@ -18,9 +18,9 @@ def test_states_are_numbered_with_the_last_axis_fastest():
 
 
 def test_a_value_without_a_bin_is_an_error_that_names_it_and_is_never_binned():
-    with pytest.raises(shoal.InputError, match=r"1 of 3 values of 'distance'.*7\.5 at"):
+    with pytest.raises(shoal.InputError, match=r"1 of 3 values of 'distance'.*7\.5 at index 1"):
         MIXED.encode(np.zeros(3), np.array([0.5, 7.5, 1.0]))
-    with pytest.raises(shoal.InputError, match=r"nan at position.*finite numbers of degrees"):
+    with pytest.raises(shoal.InputError, match=r"nan at index 1.*a value is missing there"):
         MIXED.encode(np.array([0.0, np.nan]), np.ones(2))
 
 

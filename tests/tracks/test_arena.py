@@ -91,5 +91,7 @@ def test_walls_and_rates_can_be_put_in_later():
     assert timed.fps == 4.0 and timed.time.tolist() == [0.0, 0.25, 0.5, 0.75]
     assert bare.fps is None and timed.with_arena(BOX).arena == BOX
     assert timed.with_arena(BOX).with_arena(None).arena is None
-    with pytest.raises(shoal.InputError, match=r"4\.0 frames a second already"):
+    with pytest.raises(shoal.InputError, match=r"4 frames a second already.*tracks\.thin"):
         timed.with_fps(5.0)
+    with pytest.raises(shoal.InputError, match="give the number of frames a second"):
+        bare.with_fps(None)

@@ -45,27 +45,28 @@ class Smooth:
     Parameters
     ----------
     kernel
-        ``"matern-5/2"``, ``"matern-3/2"`` (rougher) or ``"squared-exponential"`` (smoother).
+        How smooth: ``"matern-5/2"``, ``"matern-3/2"`` (rougher) or ``"squared-exponential"``
+        (smoothest).
     order
-        The highest number of waves round a circle; intervals have twice as many half waves. By
+        How much detail costs can have, as the most waves round a circle; most users leave it. By
         default as many as the bins can show (18 at the most) for each axis by itself, and 6 where
-        axes act together.
+        axes act together. Intervals have twice as many half waves.
     interactions
-        How many axes may act together at most; 1 for main effects alone.
+        How many axes may interact: 1 for main effects alone, 2 for pairs as well.
     scale
-        The prior mean of each effect's standard deviation, in nats (exponential prior, so that an
-        effect may be nothing).
+        How strong effects are expected to be before tracks are seen: the prior mean of their
+        standard deviation, in nats. The prior is exponential, so that an effect may be nothing.
     length
-        The prior median of the length-scale of each axis, within a factor of 2 two times in three:
-        by default 60° on circles and a quarter of an interval. One for all or one for each. Of an
-        interval whose bins differ in width it is a number of bins.
+        Over what distance costs are expected to change, one number or one for each axis: by
+        default 60° on circles, and a quarter of an interval. It is learned; two times in three it
+        lies between half and twice this. Where bins differ in width it is a number of bins.
 
     Notes
     -----
-    Few waves cannot follow costs that change over short lengths. Lengths are therefore bounded from
-    below, where the waves would lose more than a twentieth of an effect's variance: at 24° with 6
-    waves; with as many waves as the bins can show there is no bound. Where axes act together,
-    detail finer than 6 waves is left out.
+    With few waves costs cannot change over very short lengths, so that shorter ones are left out:
+    those below 24° with 6 waves, where a twentieth of an effect's variance would be lost, and none
+    with as many waves as the bins can show. Where axes act together, detail finer than 6 waves is
+    left out.
 
     Examples
     --------

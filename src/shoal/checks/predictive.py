@@ -48,32 +48,36 @@ def predictive_check(  # noqa: PLR0913  (every choice a user has)
     tracker_headings: Annotated[bool | None, GIVEN] = None,
     progress: bool | Report | None = None,
 ) -> PredictiveCheck:
-    """Simulate the observed design again and again, and see where the observed groups lie.
+    """Simulate the observed groups many times by the fit, and compare them with the real ones.
 
-    Every replicate has the groups, animals, starts, speeds, walls, lengths and gaps of the data:
-    the animals in view at the start that leaves most to compare, until fewer than half of them are
-    in view. What is left out of the tracks is said in ``words()``. A replicate is made under the
-    learned policy (all groups of a replicate live by one posterior draw), under the passive
-    dynamics alone, and under Vicsek's rule with a noise fitted to the tracks, where animals are
-    not alone.
+    Simulated groups have the animals, starts, speeds, walls, lengths and gaps of the real ones.
+    They begin in the frame from which most animals can be followed for longest, with the animals
+    that are seen in it, and end when fewer than half of these are still seen; ``words()`` of the
+    result says what was left out. Three models are simulated: the fitted one (all groups of a
+    replicate by one posterior draw), animals without preferences, and, where animals are not
+    alone, Vicsek's rule of alignment with a noise that is fitted to the tracks.
 
     Parameters
     ----------
     fit, tracks
         A fit, and the tracks it is to be compared with: those it was made from, or others.
     replicates
-        Of the whole design, 40 or more. By default 200; where groups are large, fewer of them, and
-        of long tracks the first part, so that a check takes a minute or two.
+        How many times all groups are simulated, 40 or more. By default 200, fewer where groups are
+        large; of long tracks the first part alone, so that a check takes a minute or two.
+    seed
+        The same seed gives the same result.
     draws
-        ``"each"`` for the posterior predictive distribution, ``"mean"`` for the posterior mean.
+        ``"each"``: every replicate lives by a posterior draw of its own, so that what is not known
+        of the costs is included. ``"mean"``: all live by the posterior mean.
     speed, arena, walls, stop, target, reach, space
-        As in ``shoal.simulate``, but where the tracks know no walls the rectangle around them is
-        the arena, unless the group travels; ``arena="none"`` for none. With a fixed target, of the
-        policy or given, the share of groups that reach it is a measure, too, and the time they
-        take.
+        As in ``shoal.simulate``. Where the tracks know no walls, the arena is the rectangle around
+        them, unless the group moves on through the landscape; ``arena="none"`` for no walls. With a
+        fixed target, the share of groups that reach it is compared as well, and when they do.
     heading_frames, minimum_step, tracker_headings
-        How headings at the start are taken, and those that are measured, observed and simulated
-        ones alike; by default as for the fit. Measured ones are always taken from displacements.
+        How headings are taken, by default as for the fit. Where real and simulated groups are
+        compared, headings of both are taken from positions.
+    progress
+        True for a bar, False for none, None for a bar on a terminal.
 
     Returns
     -------
@@ -99,7 +103,13 @@ def predictive_check(  # noqa: PLR0913  (every choice a user has)
         raise InputError(f"a predictive check is made of a Fit, got {type(fit).__name__}")
     groups = list(tracks) if hasattr(tracks, "__iter__") else []
     if not groups or not all(isinstance(group, Tracks) for group in groups):
-        raise InputError("a predictive check compares with Tracks, one group or several")
+        got = (
+            "no group" if hasattr(tracks, "__len__") and not len(tracks) else type(tracks).__name__
+        )
+        raise InputError(
+            "a predictive check needs the observed tracks, one group or several; got "
+            f'{got}: read them with shoal.read_tracks("file.csv")'
+        )
     Collection(groups)  # every group has a label of its own
     if replicates is not None and not (hasattr(replicates, "__index__") and replicates >= 40):
         raise InputError(f"replicates are a whole number, 40 or more; got {replicates!r}")

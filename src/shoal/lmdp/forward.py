@@ -137,7 +137,7 @@ def _finite(passive: PassiveOperator, cost: Any, steps: Any) -> Solution:
     single = array.shape in (passive.shape, (passive.size,))
     if single and steps is None:
         raise InputError(
-            "a finite horizon needs steps=, or one cost per step with the last terminal"
+            "give steps=, or costs with a row for each step and a last row for the end"
         )
     if steps is not None and steps < 1:
         raise InputError(f"a finite horizon has at least 1 step, got {steps}")
@@ -148,7 +148,8 @@ def _finite(passive: PassiveOperator, cost: Any, steps: Any) -> Solution:
         raise InputError(f"{steps} steps need {steps + 1} costs per state, got {array.shape[0]}")
     if array.shape[0] < 2:
         raise InputError(
-            "a finite horizon needs the cost of at least one step and the terminal one"
+            "costs of a fixed number of steps have a row for each step and a last row for the end, "
+            f"2 rows or more; got {array.shape[0]}"
         )
     costs = jnp.stack([as_grid(row, passive, "cost") for row in array])
     v = np.asarray(backward_recursion(passive, costs)).reshape(array.shape)

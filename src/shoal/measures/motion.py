@@ -51,7 +51,8 @@ class Motion:
             )
         if angles.shape != places.shape[:-1]:
             raise InputError(
-                f"headings of shape {angles.shape} do not fit positions of shape {places.shape}"
+                "headings are one angle for each animal in each frame, of shape "
+                f"{places.shape[:-1]} for these positions; got {angles.shape}"
             )
         object.__setattr__(self, "positions", places)
         object.__setattr__(self, "headings", angles)

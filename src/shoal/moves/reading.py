@@ -44,18 +44,24 @@ def decisions(
     cluster: Cluster | None = None,
     progress: bool | Report | None = None,
 ) -> Decisions:
-    """What the animals of tracks decided.
+    """Read off tracks what every animal chose at every move, and what else it could have chosen.
+
+    The other moves that an animal could have made are those that step selection calls available.
 
     Parameters
     ----------
     tracks
         Tracks, several Tracks, or what ``shoal.open_tracks`` opened.
     space
-        Features such as ``LocalMisalignment()``.
+        What animals respond to, such as ``shoal.StateSpace(shoal.LocalMisalignment())``.
     moves
-        What an animal can choose: ``shoal.Turns()`` or ``shoal.Steps()``.
-    heading_frames, minimum_step, tracker_headings
-        How headings are taken, see ``shoal.tracks.headings``. Steps are taken from frame to frame.
+        What an animal can choose: ``shoal.Turns()``, the default, or ``shoal.Steps()``.
+    heading_frames
+        Over how many frames a heading is measured; with ``Steps`` always one.
+    minimum_step
+        An animal that goes no farther than this rests, and makes no decision.
+    tracker_headings
+        True to take headings from the file; with ``Steps`` they are taken from positions.
     cluster
         For opened tracks: a number of worker processes, the address of a Dask scheduler, or a Dask
         client; None reads in this process.
@@ -72,8 +78,8 @@ def decisions(
     >>> import shoal
     >>> tank = shoal.paper.simulate_tank(seed=1, progress=False)
     >>> found = shoal.decisions(tank.tracks, tank.space, shoal.Turns())
-    >>> found.states.shape[1]
-    64
+    >>> found
+    Decisions(28342 among 64 candidate turns each, 774 of 1296 states decided for)
     """
     chosen = Turns() if moves is None else moves
     if not isinstance(chosen, Turns):

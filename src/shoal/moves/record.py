@@ -1,8 +1,7 @@
 """What animals decided: every move, what was perceived before it, and what else they could do."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import equinox as eqx
 import numpy as np
@@ -16,21 +15,21 @@ from shoal.moves.quadrature import Quadrature
 from shoal.moves.sharing import EXACT, condensed, lines_of, located
 from shoal.moves.specification import Steps, Turns
 from shoal.precision import as_jax
-from shoal.results import Result, counted, data_frame
-from shoal.states import Headings, Records, StateSpace, splitting
+from shoal.results import counted, data_frame
+from shoal.states import Headings, Records, StateSpace
+from shoal.states.splits import Splits
 from shoal.states.transitions import Pairs
 from shoal.states.words import animals_of, left_out
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Split = tuple["Decisions", "Decisions"]
 EACH = ("perceived", "decided", "turn", "step", "turn_before", "step_before", "pace", "which")
 """What every decision has."""
 
 
 @dataclass(frozen=True, eq=False)
-class Decisions(Result):
+class Decisions(Splits):
     """Moves of animals, each with what was perceived, what was decided and the other candidates.
 
     Attributes
@@ -226,51 +225,10 @@ class Decisions(Result):
         )
         return fewer, counts.astype(float)
 
-    def split_time(self, share: float) -> "Split":
-        """The earlier and the later decisions of every group, as transitions are split."""
-        return self._two(splitting.by_time(self._known(), self.lag, share))
-
-    def split_groups(
-        self, which: float | Sequence[Any], seed: int = 0, stratify: str | None = None
-    ) -> "Split":
-        """Whole groups, and the others: a share drawn at random, or labels."""
-        return self._two(splitting.by_groups(self._known(), which, seed, stratify))
-
-    def split_individuals(
-        self, which: float | Sequence[Any], seed: int = 0, stratify: str | None = None
-    ) -> "Split":
-        """Whole animals, and the others: a share drawn at random, or names."""
-        return self._two(splitting.by_individuals(self._known(), which, seed, stratify))
-
-    def blocks(self, count: int | None = None) -> "list[Decisions]":
-        """Parts that are nearly independent, for standard errors; together they are the whole."""
-        return [self.take(rows) for rows in self.block_rows(count)]
-
-    def block_rows(self, count: int | None = None) -> list[Int[np.ndarray, " rows"]]:
-        """The rows of each block."""
-        number = splitting.block_of(self._known(), self.lag, count)
-        order = np.argsort(number, kind="stable")
-        edges = np.flatnonzero(np.diff(number[order])) + 1
-        return [rows for rows in np.split(order, edges) if rows.size]
-
-    def folds(
-        self,
-        k: int | None,
-        by: Literal["time", "group", "individual"] = "time",
-        seed: int = 0,
-        stratify: str | None = None,
-    ) -> "list[Split]":
-        """Training and held-out decisions, k times; every decision is held out once."""
-        masks = splitting.folds_of(self._known(), self.lag, k, by, seed, stratify)
-        return [self._two(pair) for pair in masks]
-
     def _known(self) -> Records:
         if not len(self.records):
             raise InputError("there are no decisions to split")
         return self.records
-
-    def _two(self, masks: tuple[splitting.Mask, splitting.Mask]) -> "Split":
-        return self.take(masks[0]), self.take(masks[1])
 
     def take(self, rows: Any) -> "Decisions":
         """Some of them: where a mask is True, or by the numbers of their rows."""

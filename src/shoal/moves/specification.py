@@ -98,8 +98,8 @@ class Turns:
             number = isinstance(self.persistence, int | float | np.number)
             if not number or not -1 < self.persistence < 1:
                 raise InputError(
-                    "persistence is a number between −1 and 1, or True to learn it; got "
-                    f"{self.persistence!r}"
+                    "persistence is a number above −1 and below 1, or True to learn it from the "
+                    f"tracks; got {self.persistence!r}"
                 )
         if self.bias is True:
             object.__setattr__(self, "bias", BIAS)

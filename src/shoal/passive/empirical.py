@@ -75,7 +75,9 @@ class Empirical:
         counts = self.transitions
         if counts.space.axes != space.axes:
             raise InputError(
-                f"a kernel counted on {counts.space.names} does not fit the axes {space.names}"
+                "the transitions given to Empirical were counted on other states "
+                f"({_axes(counts.space)}) than those of the model ({_axes(space)}): count them "
+                "again on the states of the model"
             )
         pairs, size = counts.pairs, space.size
         index = (pairs.origin, pairs.destination)
@@ -111,3 +113,8 @@ def most_probable_strength(counts: Transitions) -> float:
         return -float(rows.sum() + entries.sum())
 
     return float(np.exp(minimize_scalar(loss, bounds=(-7.0, 12.0), method="bounded").x))
+
+
+def _axes(space: StateSpace) -> str:
+    """The axes with their bins, to tell two spaces apart."""
+    return ", ".join(f"{axis.size} bins of {axis.name.replace('_', ' ')}" for axis in space.axes)

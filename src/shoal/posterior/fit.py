@@ -309,14 +309,21 @@ class Fit(Result):
         }
 
     def score(self, transitions: Any, draws: Whole | None = None) -> Score:
-        """Bits per transition on transitions that the fit has not seen, with a standard error.
+        """How well the fit predicts transitions that it has not seen: their mean log₂ probability.
 
         Parameters
         ----------
         transitions
-            Counted on the same states; a list or dictionary of Transitions has one block each.
+            Counted on the states of the model, with its lag; of a fit to decisions, what
+            ``shoal.decisions`` gives. A list or dictionary, such as one for each group, gives the
+            standard error from the differences between them.
         draws
-            How many draws to average over; by default all, or a thousand of them.
+            How many draws to average over; by default all, a thousand at most.
+
+        Returns
+        -------
+        Score
+            ``bits``, higher is better, and ``standard_error``.
         """
         found = score(self, transitions, draws)
         parts = transitions.values() if isinstance(transitions, dict) else transitions

@@ -46,7 +46,7 @@ class Score(Result):
 
     @property
     def bits(self) -> float:
-        """Per transition; higher is better, 0 is the best there can be."""
+        """Per transition or decision; higher is better, and of transitions 0 is the best."""
         return float(self.sums.sum() / self.counts.sum())
 
     @property

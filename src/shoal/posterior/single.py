@@ -13,7 +13,10 @@ def one_draw(fit: Fit, number: Any) -> Fit:
     """A fit that has a single draw, numbered through all chains from 0."""
     chains, draws = (fit.sampled.sizes[name] for name in SAMPLING)
     if not hasattr(number, "__index__") or not 0 <= number < chains * draws:
-        raise InputError(f"there are draws 0 to {chains * draws - 1}; got {number!r}")
+        raise InputError(
+            f"a draw is a number from 0 to {chains * draws - 1}, counted through all chains; got "
+            f"{number!r}"
+        )
     chain, draw = divmod(int(number), draws)
     groups = {name: node.to_dataset() for name, node in fit.data.children.items()}
     for name in ("posterior", "sample_stats"):

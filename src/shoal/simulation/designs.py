@@ -226,9 +226,12 @@ class Scenario:
             outside = there & ~arena.holds(np.where(there[:, None], start[0], 0.0))
             if outside.any():
                 first = int(np.argmax(outside))
+                whose = f" of group {tracks.group!r}" if tracks.group else ""
+                x, y = start[0][first].tolist()
                 raise InputError(
-                    f"{tracks.members[first]!r} of group {tracks.group!r} starts at "
-                    f"{start[0][first].tolist()}, outside the arena {arena}"
+                    f"animal {tracks.members[first]!r}{whose} starts at ({x:.4g}, {y:.4g}), "
+                    f"outside {arena}: give a larger arena, or check that arena and tracks have "
+                    "the same unit"
                 )
         point, reach = (None, 0.0) if self.stop is None else self.goal_of(seen, goal)
         return Design(

@@ -92,7 +92,7 @@ class StateSpace:
         """
         if len(values) != len(self.axes):
             raise InputError(
-                f"expected one array for each of the axes {list(self.names)}, got {len(values)}"
+                f"give one array for each of the axes {list(self.names)}; got {len(values)}"
             )
         try:
             arrays = np.broadcast_arrays(*(np.asarray(value, dtype=float) for value in values))
@@ -111,9 +111,11 @@ class StateSpace:
             if np.any(lost):
                 array = np.broadcast_to(np.asarray(value, dtype=float), lost.shape)
                 where = tuple(int(i) for i in np.argwhere(lost)[0])
+                place = where[0] if len(where) == 1 else where
                 raise InputError(
                     f"{int(lost.sum())} of {lost.size} values of {axis.name!r} are in no bin, the "
-                    f"first is {array[where]} at position {where}: {_expected(axis)}"
+                    f"first is {array[where]:g} at index {place}, counted from 0: "
+                    f"{_expected(axis, array[where])}"
                 )
         return states
 
@@ -149,9 +151,14 @@ class StateSpace:
         return f"state {state} ({words})"
 
 
-def _expected(axis: Axis) -> str:
+def _expected(axis: Axis, value: float) -> str:
+    """What would have been a value, and what to do."""
+    if np.isnan(value):
+        return "a value is missing there; cut the sequence before it, or fill the gap"
     if isinstance(axis, Circular | Folded):
-        return "angles are finite numbers of degrees; end a sequence where there is none"
+        return "angles are finite numbers of degrees; cut the sequence before this value"
     low = axis.centres[0] - axis.widths[0] / 2
     high = axis.centres[-1] + axis.widths[-1] / 2
-    return f"bins go from {low:g} to {high:g}; widen the axis, or end a sequence there"
+    return (
+        f"bins go from {low:g} to {high:g}; widen the axis, or cut the sequence before this value"
+    )

@@ -2,23 +2,21 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Int
 
 from shoal.errors import InputError
-from shoal.results import Result, counted, data_frame
-from shoal.states import splitting
+from shoal.results import counted, data_frame
 from shoal.states.recipe import Headings
 from shoal.states.records import Records
 from shoal.states.space import StateSpace
+from shoal.states.splits import Splits
 from shoal.states.words import animals_of, left_out
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Split = tuple["Transitions", "Transitions"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +32,7 @@ class Pairs:
 
 
 @dataclass(frozen=True, eq=False)
-class Transitions(Result):
+class Transitions(Splits):
     """Counted transitions on a state space: y_ij as its pairs, their row and column sums.
 
     Attributes
@@ -183,100 +181,6 @@ class Transitions(Result):
         counts[self.pairs.origin, self.pairs.destination] = self.pairs.count
         return counts
 
-    def split_time(self, share: float) -> "Split":
-        """The earlier and the later transitions of every group.
-
-        Of the frames from a group's first state to its last, the first ``int(share * frames)`` are
-        the earlier part. A transition from one part into the other belongs to neither.
-
-        Examples
-        --------
-        >>> import shoal
-        >>> counts = shoal.count_transitions([[0, 1, 0, 1, 1, 0]], shoal.StateSpace.discrete(2))
-        >>> earlier, later = counts.split_time(0.5)
-        >>> earlier.total, later.total
-        (2, 2)
-        """
-        return self._two(splitting.by_time(self._known(), self.lag, share))
-
-    def split_groups(
-        self, which: float | Sequence[Any], seed: int = 0, stratify: str | None = None
-    ) -> "Split":
-        """Whole groups, and the others.
-
-        Parameters
-        ----------
-        which
-            A share of all groups, drawn at random, or labels.
-        seed
-            For the draw.
-        stratify
-            A covariate of the tracks, such as ``"sex"``: the same share of each is drawn, up to one
-            group.
-        """
-        return self._two(splitting.by_groups(self._known(), which, seed, stratify))
-
-    def split_individuals(
-        self, which: float | Sequence[Any], seed: int = 0, stratify: str | None = None
-    ) -> "Split":
-        """Whole animals, each with all its transitions, and the others.
-
-        Parameters
-        ----------
-        which
-            A share of all animals, drawn at random, or names: of animals in every group that has
-            them, or (group, name).
-        seed
-            For the draw.
-        stratify
-            A covariate of the tracks, such as ``"sex"``: the same share of each is drawn, up to one
-            animal.
-        """
-        return self._two(splitting.by_individuals(self._known(), which, seed, stratify))
-
-    def blocks(self, count: int | None = None) -> "list[Transitions]":
-        """Parts that are nearly independent, for standard errors; together they are the whole.
-
-        All animals of a group at the same time are in one block. Ten groups or more are a block
-        each; the frames of fewer are cut into equal runs of five lags or more.
-
-        Parameters
-        ----------
-        count
-            About how many blocks are wanted of fewer than ten groups, 20 by default; each group
-            is cut in two at least.
-        """
-        records = self._known()
-        return [
-            self._of(part) for part in records.apart(splitting.block_of(records, self.lag, count))
-        ]
-
-    def folds(
-        self,
-        k: int | None,
-        by: Literal["time", "group", "individual"] = "time",
-        seed: int = 0,
-        stratify: str | None = None,
-    ) -> "list[Split]":
-        """Training and held-out transitions, k times; every transition is held out once.
-
-        Parameters
-        ----------
-        k
-            How many folds. None leaves out one group, or one individual, at a time.
-        by
-            ``"time"``: runs of frames in each group, one after the other; transitions into, out of
-            or across the run that is held out are not trained on. ``"group"`` and
-            ``"individual"``: whole ones, dealt at random.
-        seed
-            For the dealing.
-        stratify
-            A covariate of the tracks, such as ``"sex"``: every fold of groups or individuals has
-            its share of each.
-        """
-        masks = splitting.folds_of(self._known(), self.lag, k, by, seed, stratify)
-        return [self._two(pair) for pair in masks]
-
     def _known(self) -> Records:
         if self.records is None:
             raise InputError(
@@ -287,9 +191,9 @@ class Transitions(Result):
             raise InputError("there are no transitions to split")
         return self.records
 
-    def _two(self, masks: tuple[splitting.Mask, splitting.Mask]) -> "Split":
-        records = self._known()
-        return self._of(records.take(masks[0])), self._of(records.take(masks[1]))
+    def take(self, rows: Any) -> "Transitions":
+        """Some of them: where a mask is True, or by the numbers of their rows."""
+        return self._of(self._known().take(rows))
 
     def _of(self, records: Records) -> "Transitions":
         """Some of the transitions, at the same lag; nobody knows what of the dropped is theirs."""

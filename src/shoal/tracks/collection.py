@@ -24,8 +24,8 @@ class Collection(Result):
     Parameters
     ----------
     tracks
-        Of each group. Going through a collection gives them one after the other, and
-        ``collection["label"]`` gives one of them.
+        A list of Tracks, one for each group, with different labels and the same unit. A loop over
+        the collection gives them in turn, ``collection["label"]`` gives one.
 
     Examples
     --------
@@ -161,7 +161,8 @@ class Collection(Result):
         """Split each group into some members, a random share or those with these names, and others.
 
         A name stands for the animals of all groups that have it, and (group, name) for one animal.
-        A part leaves out groups without members. See ``Tracks.split_individuals``.
+        A group that has no animal left in a part is left out of that part. See
+        ``Tracks.split_individuals``.
         """
         first, rest = splitting.split_animals(self._data, which, seed)
         return Collection(map(Tracks, first)), Collection(map(Tracks, rest))

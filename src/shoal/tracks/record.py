@@ -227,8 +227,13 @@ class Tracks(Result):
     def with_fps(self, fps: float) -> "Tracks":
         """Set the frame rate of tracks whose rate is not known."""
         rate = checked_rate(fps)
-        if self.fps is not None or rate is None:
-            raise InputError(f"these tracks have {self.fps} frames a second already")
+        if rate is None:
+            raise InputError("give the number of frames a second, such as tracks.with_fps(25)")
+        if self.fps is not None:
+            raise InputError(
+                f"these tracks have {self.fps:g} frames a second already: for fewer frames use "
+                "tracks.thin(5); to correct the rate read the file again with fps="
+            )
         data = self.data.assign_coords(time=np.arange(len(self.time)) / rate)
         data.attrs = dict(self.data.attrs, fps=rate, time_unit="s")
         return Tracks(data)

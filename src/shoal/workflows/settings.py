@@ -211,7 +211,10 @@ class FitSettings(ReadingSettings):
             )
         if moves and (states or self.as_ == "transitions"):
             other = states or "--as transitions"
-            raise InputError(f"{moves} is about decisions, {other} is not: leave one of them out")
+            raise InputError(
+                f"{moves} is about decisions, {other} is not: leave out {other} to learn what "
+                f"animals choose, or {moves} to learn from the states that they pass through"
+            )
 
     @classmethod
     def from_toml(cls, path: Path) -> dict[str, Any]:
