@@ -10,7 +10,7 @@ import xarray as xr
 from jaxtyping import Float
 
 from shoal.errors import InputError, warn
-from shoal.inputs import GIVEN, Limits, Numbers, Place
+from shoal.inputs import GIVEN, Limits, Number, Numbers, Place
 from shoal.results import Result, counted, share, spoken
 from shoal.tracks import movement, preparing, splitting, writing
 from shoal.tracks.arena import Arena
@@ -224,7 +224,7 @@ class Tracks(Result):
         data.attrs = kept if arena is None else kept | {"arena": repr(arena)}
         return Tracks(data)
 
-    def with_fps(self, fps: float) -> "Tracks":
+    def with_fps(self, fps: Number) -> "Tracks":
         """Set the frame rate of tracks whose rate is not known."""
         rate = checked_rate(fps)
         if rate is None:
