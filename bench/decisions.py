@@ -119,12 +119,13 @@ def distances(chosen: Any) -> None:
         }
         held: dict[str, list[bool]] = {key: [] for key in asked}
         beyond: dict[str, list[bool]] = {key: [] for key in asked}
+        errors: dict[str, list[float]] = {key: [] for key in asked}
         often: dict[int, list[int]] = {6: [], 7: []}
         for seed in range(1, chosen.seeds + 1):
             made = shoal.simulate(
                 truth, space=space, passive=passive, start=shoal.Release(5, (0.0, 0.0), 1.0),
-                steps=400, speed=0.1, seed=seed, arena=shoal.tracks.Periodic(-2, -2, 2, 2),
-                progress=False,
+                steps=chosen.frames, speed=0.1, seed=seed, progress=False,
+                arena=shoal.tracks.Periodic(-2, -2, 2, 2),
             )  # fmt: skip
             read = shoal.decisions(made, space, moves)
             for place, counts in often.items():
@@ -135,13 +136,15 @@ def distances(chosen: Any) -> None:
                 right = float(contrast(truth))
                 held[key].append(bool(low <= right <= high))
                 beyond[key].append(bool(low > 0 or high < 0))
+                errors[key].append(float(contrast(fit.sampled.values).mean()) - right)
         for place, counts in often.items():
             edges = space.axes[1].edges[place : place + 2]
-            print(f"{name:12} decided for {edges}: median {np.median(counts):.0f} of 2,000 times")
+            print(f"{name:12} decided for {edges}: median {np.median(counts):.0f} times")
         for key, contrast in asked.items():
             print(
                 f"{name:12} {key:28} truth {float(contrast(truth)):+.2f}: held in "
-                f"{sum(held[key])} of {chosen.seeds}, told to be there in {sum(beyond[key])}",
+                f"{sum(held[key])} of {chosen.seeds}, told to be there in {sum(beyond[key])}, "
+                f"mean error {np.mean(errors[key]):+.2f}",
                 flush=True,
             )
 
@@ -158,6 +161,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("part", choices=[*PARTS])
     parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--frames", type=int, default=400, help="of a group, for distances")
     parser.add_argument("--data", type=Path, default=Path("data"))
     parser.add_argument("--only", default="", help="one data set of the part real")
     chosen = parser.parse_args()
