@@ -138,7 +138,8 @@ def distances(chosen: Any) -> None:
                 beyond[key].append(bool(low > 0 or high < 0))
                 errors[key].append(float(contrast(fit.sampled.values).mean()) - right)
         for place, counts in often.items():
-            edges = space.axes[1].edges[place : place + 2]
+            axis: Any = space.axes[1]
+            edges = axis.edges[place : place + 2]
             print(f"{name:12} decided for {edges}: median {np.median(counts):.0f} times")
         for key, contrast in asked.items():
             print(
