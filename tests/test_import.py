@@ -1,8 +1,12 @@
 """The surface: quick to import, complete, and nothing hidden behind it."""
 
+import ast
 import importlib
+import pkgutil
 import subprocess
 import sys
+from graphlib import TopologicalSorter
+from pathlib import Path
 
 import pytest
 
@@ -48,3 +52,30 @@ def test_a_name_that_has_moved_can_still_be_had_and_says_where_it_is(name, packa
 def test_arrays_are_double_precision():
     space = shoal.StateSpace(shoal.Circular("a"))
     assert shoal.RandomWalk(90.0).on(space).dense().dtype == "float64"
+
+
+def imported(source, modules):
+    """The modules that a source imports, within functions too; not those of types alone."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            node.body = []
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module in modules:
+            inner = {f"{node.module}.{name.name}" for name in node.names}
+            found |= (inner & modules) or {node.module}
+        elif isinstance(node, ast.Import):
+            found |= {name.name for name in node.names} & modules
+    return found
+
+
+def test_no_module_needs_one_that_needs_it_not_even_within_a_function():
+    places = {found.name: found for found in pkgutil.walk_packages(shoal.__path__, "shoal.")}
+    needs = {}
+    for name, found in places.items():
+        source = Path(found.module_finder.find_spec(name).origin).read_text(encoding="utf-8")
+        needs[name] = imported(source, set(places)) - {name}
+    assert len(needs) > 100 and needs["shoal.posterior.model"] >= {"shoal.posterior.plan"}
+    order = list(TopologicalSorter(needs).static_order())  # or a CycleError with their names
+    assert set(order) == set(places)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.moves.reading import decided, joined
+from shoal.moves.joining import decided, joined
 from shoal.moves.record import Decisions
 from shoal.moves.sampling import Sample, Spread, spread_by
 from shoal.moves.seen import AROUND, Seen, Window, check_frames, moves_in

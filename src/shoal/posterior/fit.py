@@ -30,6 +30,7 @@ from shoal.posterior.draws import Draws
 from shoal.posterior.effects import Effects, effects_of
 from shoal.posterior.headline import Headline, no_costs, wanted_states
 from shoal.posterior.loo import LooScore, loo
+from shoal.posterior.saving import save_fit
 from shoal.posterior.scoring import Score, score
 from shoal.posterior.specification import Unreadable, plain
 from shoal.precision import as_jax
@@ -354,8 +355,6 @@ class Fit(Result):
 
     def save(self, path: str | Path) -> Path:
         """Write the fit as netCDF; the file appears whole or not at all."""
-        from shoal.posterior.storage import save_fit  # noqa: PLC0415  (storage builds fits)
-
         return save_fit(self, Path(path))
 
     def table(self) -> "pd.DataFrame":

@@ -39,6 +39,7 @@ from shoal.posterior.laplace import Laplace, laplace_draws
 from shoal.posterior.map import MAP, map_draws
 from shoal.posterior.memory import refuse_what_does_not_fit
 from shoal.posterior.nuts import NUTS, nuts_draws
+from shoal.posterior.plan import plan_of
 from shoal.posterior.prior import OnePrecision, Prior
 from shoal.precision import as_jax
 from shoal.states import StateSpace, Transitions
@@ -325,8 +326,6 @@ class Model:
         place: Any,
     ) -> dict[str, Checkpoint]:
         """Where the draws of a run are kept."""
-        from shoal.posterior.plan import plan_of  # noqa: PLC0415  (plans describe models)
-
         if not isinstance(settings, NUTS):
             raise InputError("only nuts keeps draws while it runs: leave out checkpoint=")
         folder = make_folder(Path(place))

@@ -4,23 +4,25 @@ import json
 from dataclasses import asdict
 from hashlib import sha256
 from importlib.metadata import version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shoal.moves import Decisions
-from shoal.posterior.model import Model
 from shoal.posterior.nuts import NUTS
+from shoal.posterior.saving import described_model
 from shoal.posterior.specification import plain
-from shoal.posterior.storage import described_model
 from shoal.states import Transitions
 from shoal.version import __version__
+
+if TYPE_CHECKING:
+    from shoal.posterior.model import Model
 
 ENGINES = ("jax", "jaxlib", "blackjax")
 
 
 def plan_of(
-    model: Model, transitions: Transitions | Decisions, settings: NUTS, chains: int, seed: int
+    model: "Model", transitions: Transitions | Decisions, settings: NUTS, chains: int, seed: int
 ) -> dict[str, Any]:
     """Data and model by their checksums, everything else in words.
 

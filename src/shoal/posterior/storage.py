@@ -1,8 +1,6 @@
-"""Fits on disk: netCDF in ArviZ groups, written whole or not at all."""
+"""Fits from disk, checked: a file may hold anything."""
 
-import io
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,48 +10,16 @@ import xarray as xr
 
 from shoal.errors import InputError
 from shoal.moves import Turns
-from shoal.passive import MatrixDynamics, PassiveOperator, SparseDynamics, TurnCoupled
-from shoal.passive.turn_coupled import turn_effects
+from shoal.passive import MatrixDynamics, PassiveOperator, SparseDynamics
 from shoal.posterior.decision_fit import DecisionFit
 from shoal.posterior.fit import SAMPLING, Fit
 from shoal.posterior.model import Model
-from shoal.posterior.specification import described, plain, restored
+from shoal.posterior.saving import FORMAT
+from shoal.posterior.specification import restored
 from shoal.states import StateSpace
-from shoal.system.files import write_whole
 from shoal.system.quarantine import check_hdf5
 
-FORMAT = "shoal-fit-1"
-LARGEST_KERNEL = 5000
-"""States up to which passive dynamics of the user's own are stored as a matrix."""
-
 NEEDED = ("posterior", "observed_data", "sample_stats", "transitions")
-
-
-def save_fit(fit: Fit, path: Path) -> Path:
-    """Write a fit, with the model's settings and the versions inside."""
-    tree = fit.data.copy()
-    description, arrays = described_model(fit.model)
-    tree.attrs = {**fit.data.attrs, "shoal_format": FORMAT, "model": description}
-    if arrays is not None:
-        tree["passive"] = xr.DataTree(arrays)
-    buffer = io.BytesIO()
-    tree.to_netcdf(buffer, engine="h5netcdf")
-    write_whole(path, buffer.getbuffer())
-    return path
-
-
-def described_model(model: Model) -> tuple[str, xr.Dataset | None]:
-    """A model as JSON, and the matrix of passive dynamics that are one."""
-    passive, arrays = _stored_passive(model)
-    parts = {
-        "axes": _described_parts(model.space),
-        "passive": passive,
-        "basis": described(model.basis),
-        "discount": model.discount,
-        "prior": described(model.prior),
-        "state_costs": bool(model.state_costs),
-    }
-    return json.dumps(parts, default=plain), arrays
 
 
 def load_fit(path: str | Path) -> Fit:
@@ -116,14 +82,6 @@ def load_fit(path: str | Path) -> Fit:
         raise InputError(words) from error
 
 
-def _described_parts(space: StateSpace) -> list[dict[str, Any]]:
-    """Features where they are ours; the bare axes of a user's own."""
-    parts = [described(part) for part in space.parts]
-    axes = [described(axis) for axis in space.axes]
-    pairs = zip(parts, axes, strict=True)
-    return [axis if part["kind"] == "Unreadable" else part for part, axis in pairs]
-
-
 def _restored_model(tree: xr.DataTree) -> Model:
     description = json.loads(tree.attrs["model"])
     space = StateSpace(*(restored(axis) for axis in description["axes"]))
@@ -181,29 +139,6 @@ def _without_storage(tree: xr.DataTree) -> xr.DataTree:
 
 def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
-
-
-def _stored_passive(model: Model) -> tuple[dict[str, Any], xr.Dataset | None]:
-    """A description, and the matrix where the dynamics are one."""
-    passive = model.passive
-    if isinstance(passive, TurnCoupled):  # a file may not hold what its features say of turns
-        passive = replace(passive, effects=turn_effects(model.space, passive.effects))
-    description = described(passive)
-    if description["kind"] != "Unreadable":
-        return description, None
-    operator = model.operator()
-    if isinstance(operator, SparseDynamics):
-        matrix = operator.map.matrix().tocoo()
-        entries = {
-            "row": ("entry", matrix.coords[0]),
-            "column": ("entry", matrix.coords[1]),
-            "probability": ("entry", matrix.data),
-        }
-        return {"kind": "sparse"}, xr.Dataset(entries)
-    if operator.size > LARGEST_KERNEL:
-        return description, None
-    dense = np.asarray(operator.dense())
-    return {"kind": "matrix"}, xr.Dataset({"probability": (("from", "to"), dense)})
 
 
 def _restored_passive(description: dict[str, Any], tree: xr.DataTree, space: StateSpace) -> Any:

@@ -9,11 +9,10 @@ import numpy as np
 
 from shoal.errors import InputError
 from shoal.inputs import GIVEN
+from shoal.states.groups import count_group
 from shoal.states.perceiving import (
     NO_HEADING,
     NOT_SEEN,
-    Perceived,
-    perceive,
     warn_of_arena,
     warn_of_mirrored_pairs,
     warn_of_target,
@@ -25,7 +24,6 @@ from shoal.states.transitions import Transitions
 from shoal.system.cluster import Cluster
 from shoal.system.progress import Report, reporting
 from shoal.tracks import Collection, Tracks
-from shoal.tracks.splitting import group_facts
 
 Label = str | int | tuple[str, str]
 """Of a group, or of an animal of it."""
@@ -183,41 +181,6 @@ def _count_groups(
             UserWarning,
             stacklevel=2,
         )
-
-
-def count_group(
-    tracks: Any, recipe: Counting, by: str | None = None, *, records: bool = False
-) -> Iterator[tuple[Any, Transitions]]:
-    """The transitions of one group, whole or for each animal, with their labels."""
-    if not isinstance(tracks, Tracks):
-        raise InputError("tracks and plain sequences of states cannot be counted together")
-    perceived = perceive(recipe.scene(tracks), recipe)
-    own = slice(0, len(tracks.positions))
-    yield from labelled(perceived, recipe, tracks, own, by, records=records)
-
-
-def labelled(
-    perceived: Perceived,
-    recipe: Counting,
-    tracks: Tracks,
-    own: slice,
-    by: str | None,
-    *,
-    records: bool = False,
-) -> Iterator[tuple[Any, Transitions]]:
-    """The transitions that begin in some frames, of the group or of each animal."""
-    taken = recipe.headings.of(tracks)
-    facts = {tracks.group: group_facts(tracks.data)}
-    parts = (
-        [((tracks.group, name), perceived.of(n)) for n, name in enumerate(tracks.members)]
-        if by == "individual"
-        else [(tracks.group, perceived)]
-    )
-    for label, part in parts:
-        counted = part.transitions(recipe, own, records=records)
-        if counted.records is not None:
-            counted = replace(counted, records=replace(counted.records, facts=facts))
-        yield label, replace(counted, headings=taken)
 
 
 def _settled(

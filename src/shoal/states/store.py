@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.states.counting import count_group, labelled
+from shoal.states.groups import count_group, labelled
 from shoal.states.perceiving import perceive, warn_of_arena, warn_of_target
 from shoal.states.recipe import Counting
 from shoal.states.scene import Scene, frames_after, frames_before
