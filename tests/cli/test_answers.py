@@ -97,7 +97,7 @@ def test_a_check_answers_by_its_status_too(fitted, monkeypatch):
         "diagnostics",
     )
     assert said.status == 0 and found["diagnostics"]["trusted"]
-    monkeypatch.setattr("shoal.posterior.diagnostics.PARETO_K", -1.0)
+    monkeypatch.setattr("shoal.posterior.method_diagnostics.PARETO_K", -1.0)
     said = spoken("check", folder / "f.nc", "--json")
     assert said.status == 1 and not json.loads(said.out)["diagnostics"]["trusted"]
     assert spoken("check", folder / "f.nc", "--quiet") == (1, "", "")

@@ -9,7 +9,8 @@ import pytest
 import shoal
 from posterior_problems import random_transitions
 from registries import NUMBERED, TORUS, random_graph
-from shoal.posterior.diagnostics import diagnose, well_drawn
+from shoal.posterior.data_diagnostics import diagnose
+from shoal.posterior.method_diagnostics import well_drawn
 
 
 def test_a_transition_that_cannot_happen_passively_is_named_with_its_count():

@@ -13,7 +13,8 @@ from jaxtyping import Array, Float, Int
 from shoal.errors import InputError
 from shoal.inputs import Whole
 from shoal.moves import Decisions, MoveFamily
-from shoal.posterior.diagnostics import Diagnostics, diagnose_decisions
+from shoal.posterior.decision_diagnostics import diagnose_decisions
+from shoal.posterior.diagnostics import Diagnostics
 from shoal.posterior.fit import Fit, from_zero
 from shoal.posterior.headline import Headline, chosen_moves, no_costs
 from shoal.posterior.loo import LooScore

@@ -24,8 +24,9 @@ from shoal.passive import LearnableDynamics, PassiveFamily, PassiveOperator
 from shoal.passive.family import passive_at
 from shoal.passive.operator import pair_logs
 from shoal.posterior.convergence import convergence
+from shoal.posterior.data_diagnostics import diagnose
 from shoal.posterior.density import Density
-from shoal.posterior.diagnostics import Diagnostics, diagnose
+from shoal.posterior.diagnostics import Diagnostics
 from shoal.posterior.draws import Draws
 from shoal.posterior.effects import Effects, effects_of
 from shoal.posterior.headline import Headline, no_costs, wanted_states

@@ -12,8 +12,8 @@ from shoal.errors import InputError
 from shoal.moves import Decisions, Steps, Turns, decisions
 from shoal.moves.specification import OTHERS
 from shoal.posterior import Fit, Model
+from shoal.posterior.decision_diagnostics import CORRELATED, ROUGH, thinning_against_noise
 from shoal.posterior.decision_fit import DecisionScore
-from shoal.posterior.diagnostics import CORRELATED, ROUGH, thinning_against_noise
 from shoal.states import Circular, StateSpace
 from shoal.states.scene import needs_neighbours
 from shoal.system.progress import Report

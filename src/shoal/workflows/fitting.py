@@ -21,7 +21,7 @@ from shoal.figures.fits import (
 from shoal.figures.trajectories import trajectories
 from shoal.moves import Decisions, Turns, decisions
 from shoal.posterior import NUTS, Fit, Model
-from shoal.posterior.diagnostics import well_drawn
+from shoal.posterior.method_diagnostics import well_drawn
 from shoal.posterior.model import resolved
 from shoal.report import Report
 from shoal.report.contents import short
