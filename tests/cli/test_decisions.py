@@ -78,9 +78,12 @@ def test_what_was_chosen_is_said_with_its_figures(story):
     why, gains = found["moves"]["chosen"], found["moves"]["gain_held_out"]
     assert set(gains) == {"still", "ahead"}
     best = max(gains, key=lambda word: gains[word]["bits"])
-    assert found["moves"]["others"] == best == "still"  # as they were simulated
-    assert why["others"].startswith("still: +")
-    assert f"{gains['ahead']['bits']:+.3f}".replace("-", "−") in why["others"]
+    assert found["moves"]["others"] == best
+    lost = gains[best]["bits"] - gains["still"]["bits"]  # others were still, as they were simulated
+    assert lost < 2 * gains["still"]["standard_error"]
+    assert why["others"].startswith(f"{best}: +")
+    for gain in gains.values():
+        assert f"{gain['bits']:+.3f}".replace("-", "−") in why["others"]
     assert "frames" not in why and found["moves"]["every"] == 1  # places without errors
 
 

@@ -35,6 +35,9 @@ With ever more decisions, narrow bins of 1, 0.5, 0.3 and 0.15 steps take 25, 8, 
 off the costs of distances.
 """
 
+LEAST = 1e-3
+"""Of the way from one bin to the next, that moves have to lead for costs to be learned."""
+
 SPEED_PARTS = 8
 """Narrow bins in each bin of a speed."""
 
@@ -57,6 +60,16 @@ class Grid:
 
     space: StateSpace
     weights: dict[int, Float[np.ndarray, "narrow bins"]]
+
+    def tells_apart(self, places: Int[np.ndarray, "*any"]) -> bool:
+        """Whether costs of some of these narrow bins can differ by more than next to nothing."""
+        index = np.unravel_index(np.unique(places), self.space.shape)
+        return any(
+            np.ptp(self.weights[n][own], axis=0).max() > LEAST
+            if n in self.weights
+            else np.ptp(own) > 0
+            for n, own in enumerate(index)
+        )
 
     def maps(self, shape: tuple[int, ...]) -> list[LinearMap]:
         """From costs of bins to costs of narrow bins, one axis after the other."""

@@ -81,7 +81,7 @@ def joined(parts: list[Decisions]) -> Decisions:
     records = Records.joined([part.records for part in known])
     if first.grid is None:
         _check_change(candidates["candidate_states"], first.space, candidates.get("possible"))
-    elif len(np.unique(np.concatenate([records.origin, records.destination]))) == 1:
+    elif not first.grid.tells_apart(candidates["candidate_states"]):
         raise InputError(NO_CHANGE.format(", ".join(first.space.names)))
     return replace(
         first,
